@@ -1,0 +1,171 @@
+"""A scan becomes an analysis: the Caldera envelope, with counts, files, directories, severity and masks.
+
+The raw secrets end here: nothing that this module returns holds one.
+"""
+
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from gitleaks_eval.envelope import SCHEMA_VERSION, TOOL
+from gitleaks_eval.secret_kinds import preview
+from gitleaks_eval.severity import SeverityPolicy
+
+_REPOSITORIES = uuid.UUID("6d5e3c9b-1e0c-4b58-9d69-7c4a8e2b7f11")
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What produced an analysis: the repository, the scanner, the run; `timestamp` is ISO 8601 in UTC."""
+
+    repository: str
+    branch: str
+    commit: str
+    scanner_version: str
+    run_id: str
+    timestamp: str
+
+
+def analyse(
+    findings: Sequence[Mapping[str, Any]],
+    head: Iterable[bytes],
+    policy: SeverityPolicy,
+    provenance: Provenance,
+    scan_time_ms: float,
+    scan_attempts: int,
+) -> dict[str, Any]:
+    """Turn the findings of a Gitleaks report into a Caldera envelope, sorted and deterministic.
+
+    `head` is the content of each file of the HEAD tree: a secret is in HEAD if its value stands in one of
+    them, whatever commit introduced it, also after a rename. Findings are never dropped or merged.
+    """
+    in_head = _values_within({finding["Secret"] for finding in findings}, head)
+    entries = [
+        _finding(finding, policy, in_head=finding["Secret"] in in_head)
+        for finding in sorted(findings, key=_report_order)
+    ]
+    current = sum(entry["in_current_head"] for entry in entries)
+    files = _files(entries)
+    return {
+        "metadata": {
+            "tool_name": TOOL,
+            "tool_version": provenance.scanner_version,
+            "run_id": provenance.run_id,
+            "repo_id": str(uuid.uuid5(_REPOSITORIES, f"{provenance.repository}:{provenance.commit}")),
+            "branch": provenance.branch,
+            "commit": provenance.commit,
+            "timestamp": provenance.timestamp,
+            "schema_version": SCHEMA_VERSION,
+        },
+        "data": {
+            "tool": TOOL,
+            "tool_version": provenance.scanner_version,
+            "total_secrets": len(entries),
+            "unique_secrets": len({finding["Secret"] for finding in findings}),
+            "secrets_in_head": current,
+            "secrets_in_history": len(entries) - current,
+            "files_with_secrets": len(files),
+            "commits_with_secrets": len({entry["commit_hash"] for entry in entries}),
+            "secrets_by_rule": _counted(entry["rule_id"] for entry in entries),
+            "secrets_by_severity": _counted(entry["severity"] for entry in entries),
+            "findings": entries,
+            "files": files,
+            "directories": _directories(entries),
+            "scan_time_ms": round(scan_time_ms, 3),
+            "scan_attempts": scan_attempts,
+        },
+    }
+
+
+def _report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+    # The order of a report differs from run to run (scanner-measured); the secret only breaks ties.
+    return (
+        finding["File"],
+        finding["StartLine"],
+        finding["RuleID"],
+        finding["Commit"],
+        finding.get("StartColumn", 0),
+        finding["Secret"],
+    )
+
+
+def _finding(finding: Mapping[str, Any], policy: SeverityPolicy, *, in_head: bool) -> dict[str, Any]:
+    path, rule, line, commit = finding["File"], finding["RuleID"], finding["StartLine"], finding["Commit"]
+    return {
+        "file_path": path,
+        "line_number": line,
+        "rule_id": rule,
+        "secret_type": rule,
+        "description": f"{rule} found",
+        "secret_preview": preview(finding["Secret"]),
+        "entropy": round(float(finding.get("Entropy") or 0), 4),
+        "commit_hash": commit,
+        "commit_author": str(finding.get("Author", "")),
+        "commit_date": str(finding.get("Date", "")),
+        "fingerprint": f"{commit}:{path}:{rule}:{line}",
+        "in_current_head": in_head,
+        "severity": policy.severity(rule, path, in_head=in_head),
+    }
+
+
+def _values_within(values: set[str], contents: Iterable[bytes]) -> set[str]:
+    missing = {value: value.encode("utf-8", "surrogateescape") for value in values}
+    if not missing:
+        return set()
+    for content in contents:
+        for value in [value for value, encoded in missing.items() if encoded in content]:
+            del missing[value]
+    return values - missing.keys()
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items()))
+
+
+def _files(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    by_path: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for entry in entries:
+        by_path[entry["file_path"]].append(entry)
+    return {path: _file(path, found) for path, found in sorted(by_path.items())}
+
+
+def _file(path: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    commits = sorted((entry["commit_date"], entry["commit_hash"]) for entry in found)
+    return {
+        "file_path": path,
+        "secret_count": len(found),
+        "rule_ids": sorted({entry["rule_id"] for entry in found}),
+        "earliest_commit": commits[0][1],
+        "latest_commit": commits[-1][1],
+    }
+
+
+def _directories(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Each folder that holds a finding, directly or below, and always the root `.`."""
+    direct: Counter[str] = Counter()
+    recursive: Counter[str] = Counter()
+    direct_files: dict[str, set[str]] = defaultdict(set)
+    recursive_files: dict[str, set[str]] = defaultdict(set)
+    rules: dict[str, Counter[str]] = defaultdict(Counter)
+    for entry in entries:
+        path = entry["file_path"]
+        folders = [str(parent) for parent in PurePosixPath(path).parents]
+        direct[folders[0]] += 1
+        direct_files[folders[0]].add(path)
+        for folder in folders:
+            recursive[folder] += 1
+            recursive_files[folder].add(path)
+            rules[folder][entry["rule_id"]] += 1
+    return {
+        folder: {
+            "direct_secret_count": direct[folder],
+            "recursive_secret_count": recursive[folder],
+            "rule_id_counts": dict(sorted(rules[folder].items())),
+            "direct_file_count": len(direct_files[folder]),
+            "recursive_file_count": len(recursive_files[folder]),
+        }
+        for folder in sorted({".", *recursive})
+    }

@@ -1,0 +1,62 @@
+"""The canary: a clean report is believed only from a scanner that has just found a planted secret."""
+
+from collections.abc import Iterable
+from datetime import datetime, timezone
+from pathlib import Path
+
+from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.recipe import Commit, Part, Recipe
+from gitleaks_eval.repository_cache import BuiltRepository, build_into
+from gitleaks_eval.scanner import Scan, Scanner, unread
+from gitleaks_eval.secret_kinds import Secret, secret_kinds
+
+
+def canary_secrets(planted: Iterable[Secret]) -> list[Secret]:
+    """One secret of each shipped kind, and one of each other pattern that recipes plant."""
+    shipped = {kind.pattern: Secret(kind.pattern, "canary", kind.line) for kind in secret_kinds().values()}
+    return list(({secret.pattern: secret for secret in planted} | shipped).values())
+
+
+def build_canary(folder: Path, secrets: Iterable[Secret]) -> BuiltRepository:
+    """A repository with these secrets, each in a file of its own.
+
+    Raises:
+        EvaluationError: when the folder cannot be written.
+    """
+    files = {
+        f"canary/{index}.txt".encode(): (Part(text=secret.line.replace("%s", secret.value, 1) + "\n"),)
+        for index, secret in enumerate(secrets)
+    }
+    commit = Commit(
+        message="Plant the canary",
+        author="Canary <canary@example.com>",
+        date=datetime(2026, 1, 1, tzinfo=timezone.utc),
+        write=files,
+    )
+    return build_into(folder, Recipe({}, (commit,)), "the canary")
+
+
+def check_canary(scanner: Scanner, repository: BuiltRepository, secrets: Iterable[Secret]) -> Scan:
+    """Scan the canary; at least one of its secrets must be found, by value.
+
+    Raises:
+        EvaluationError: when none is: nothing that this scanner reports can be believed.
+    """
+    values = {secret.value for secret in secrets}
+    try:
+        scan = scanner.scan(repository.path)
+        problem = unread(scan, repository.readable)
+        if problem is None and not any(_names(finding, values) for finding in scan.findings):
+            problem = (
+                f"it found none of {len(values)} planted secrets; "
+                "if the configuration has rules of its own only, is `[extend] useDefault = true` missing?"
+            )
+    except EvaluationError as error:
+        problem = str(error)
+    if problem:
+        raise EvaluationError(f"the scanner {scanner.build.path} cannot be believed: the canary: {problem}")
+    return scan
+
+
+def _names(finding: dict[str, str], values: set[str]) -> bool:
+    return any(value in finding["Secret"] or value in finding["Match"] for value in values)

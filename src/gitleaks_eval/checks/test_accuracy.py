@@ -1,0 +1,118 @@
+"""Accuracy (SA-1 to SA-11): what was detected is what the ground truth expects, in count, identity and place."""
+
+from collections import Counter
+from functools import partial
+
+from gitleaks_eval import Evidence, check_contains, check_equal, conclude, marks, not_applicable
+from gitleaks_eval.envelope import Analysis, fingerprint
+from gitleaks_eval.evidence import whole
+from gitleaks_eval.scenario import Expected
+
+check = partial(marks.check, category="Accuracy")
+
+
+@check("SA-1", "Total secret count")
+def test_SA_1_total_secret_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """The number of findings is the expected one."""
+    check_equal(evidence, expected.total_secrets, analysis.count("total_secrets"), what="total secrets")
+
+
+@check("SA-2", "Unique secret count")
+def test_SA_2_unique_secret_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """The number of distinct secret values is the expected one."""
+    check_equal(evidence, expected.unique_secrets, analysis.count("unique_secrets"), what="unique secrets")
+
+
+@check("SA-3", "Secrets in HEAD")
+def test_SA_3_secrets_in_head(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """The number of findings whose value still stands in the HEAD tree is the expected one."""
+    check_equal(evidence, expected.secrets_in_head, analysis.count("secrets_in_head"), what="secrets in HEAD")
+
+
+@check("SA-4", "Secrets in history")
+def test_SA_4_secrets_in_history(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """The number of findings that only history holds is the expected one."""
+    actual = analysis.count("secrets_in_history")
+    check_equal(evidence, expected.secrets_in_history, actual, what="secrets in history")
+
+
+@check("SA-5", "Files with secrets count")
+def test_SA_5_files_with_secrets_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """The number of files with a finding is the expected one."""
+    actual = analysis.count("files_with_secrets")
+    check_equal(evidence, expected.files_with_secrets, actual, what="files with secrets")
+
+
+@check("SA-6", "Commits with secrets count")
+def test_SA_6_commits_with_secrets_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """The number of commits with a finding is the expected one."""
+    actual = analysis.count("commits_with_secrets")
+    check_equal(evidence, expected.commits_with_secrets, actual, what="commits with secrets")
+
+
+@check("SA-7", "Expected rule IDs detected")
+def test_SA_7_expected_rule_ids(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """Each expected rule found something."""
+    check_contains(evidence, expected.rule_ids, analysis.mapping("secrets_by_rule"), what="rule ids")
+
+
+@check("SA-8", "Expected files with secrets")
+def test_SA_8_expected_files(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """Each expected file is among the files with a finding."""
+    if not expected.files_with_secrets_list:
+        not_applicable("No specific files expected")
+    check_contains(evidence, expected.files_with_secrets_list, analysis.mapping("files"), what="files")
+
+
+@check("SA-9", "Rule counts match")
+def test_SA_9_rule_counts(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """Each expected rule found as many secrets as expected."""
+    actual = analysis.rule_counts()
+    wrong = [
+        f"{rule}: expected {count}, found {actual.get(rule, 0)}"
+        for rule, count in sorted(expected.secrets_by_rule.items())
+        if actual.get(rule, 0) != count
+    ]
+    message = "; ".join(wrong[:3]) or f"rule counts: all {len(expected.secrets_by_rule)} as expected"
+    conclude(evidence, not wrong, message, _listed(expected.secrets_by_rule), _listed(actual))
+
+
+@check("SA-10", "Expected findings detected")
+def test_SA_10_expected_findings(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """Each expected `file:rule:line` is among the findings."""
+    if not expected.findings:
+        not_applicable("No specific findings expected")
+    wanted = {finding.fingerprint: finding for finding in expected.findings}
+    actual = set(map(fingerprint, analysis.findings()))
+    missing = sorted(wanted.keys() - actual)
+    shown = ", ".join(f"{wanted[name].file_path}:{wanted[name].line_number}" for name in missing[:3])
+    more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    message = f"missing {shown}{more}" if missing else f"findings: all {len(wanted)} found"
+    conclude(evidence, not missing, message, whole(wanted), whole(actual))
+
+
+@check("SA-11", "Severity assignments correct")
+def test_SA_11_severities(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """Each expected finding that was found has the severity that is expected of it."""
+    wanted = [finding for finding in expected.findings if finding.expected_severity]
+    if not wanted:
+        not_applicable("No severity expected of any finding")
+    places = {finding.fingerprint for finding in wanted}
+    reported = ((fingerprint(finding), finding.get("severity")) for finding in analysis.findings())
+    left = Counter(f"{place} {severity}" for place, severity in reported if place in places)
+    actual = whole(left)
+    found = {name.rpartition(" ")[0] for name in left}
+    mismatches = []
+    for finding in wanted:
+        name = f"{finding.fingerprint} {finding.expected_severity}"
+        if left[name]:
+            left[name] -= 1
+        elif finding.fingerprint in found:
+            mismatches.append(f"{finding.file_path}:{finding.line_number} is not {finding.expected_severity}")
+    message = "; ".join(mismatches[:3]) or f"severities: all {len(wanted)} as expected"
+    listed = whole([f"{finding.fingerprint} {finding.expected_severity}" for finding in wanted])
+    conclude(evidence, not mismatches, message, listed, {**actual, "mismatches": len(mismatches)})
+
+
+def _listed(counts: dict[str, float] | object) -> dict[str, object]:
+    return whole([f"{rule}: {count}" for rule, count in dict(counts).items()])  # type: ignore[call-overload]  # a mapping of either kind

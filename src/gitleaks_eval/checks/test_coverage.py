@@ -1,0 +1,78 @@
+"""Coverage (SC-1 to SC-8): the analysis has every field, list and map that its readers rely on."""
+
+from functools import partial
+
+from gitleaks_eval import Evidence, check_boolean, check_contains, conclude, marks
+from gitleaks_eval.envelope import Analysis
+from gitleaks_eval.evidence import first
+
+SUMMARY = (
+    "total_secrets",
+    "unique_secrets",
+    "secrets_in_head",
+    "secrets_in_history",
+    "files_with_secrets",
+    "commits_with_secrets",
+)
+FINDING = ("file_path", "line_number", "rule_id", "secret_type", "commit_hash", "fingerprint")
+
+check = partial(marks.check, category="Coverage")
+
+
+@check("SC-1", "Schema version present")
+def test_SC_1_schema_version(analysis: Analysis, evidence: Evidence) -> None:
+    """The schema version is there and not null."""
+    actual = analysis.results.get("schema_version")
+    conclude(evidence, actual is not None, f"schema version: {actual}", "a schema version", actual)
+
+
+@check("SC-2", "Tool version present")
+def test_SC_2_tool_version(analysis: Analysis, evidence: Evidence) -> None:
+    """The tool version is a text that is not empty."""
+    actual = analysis.results.get("tool_version")
+    passed = isinstance(actual, str) and bool(actual)
+    conclude(evidence, passed, f"tool version: {actual}", "a tool version", actual)
+
+
+@check("SC-3", "Timestamp present")
+def test_SC_3_timestamp(analysis: Analysis, evidence: Evidence) -> None:
+    """The time of the analysis is there and not null."""
+    actual = analysis.results.get("timestamp")
+    conclude(evidence, actual is not None, f"timestamp: {actual}", "a timestamp", actual)
+
+
+@check("SC-4", "Summary metrics present")
+def test_SC_4_summary_metrics(analysis: Analysis, evidence: Evidence) -> None:
+    """Each of the six counts of the summary is there."""
+    present = [name for name in SUMMARY if name in analysis.results]
+    check_contains(evidence, SUMMARY, present, what="summary metrics")
+
+
+@check("SC-5", "Findings list present")
+def test_SC_5_findings(analysis: Analysis, evidence: Evidence) -> None:
+    """The key `findings` is there."""
+    check_boolean(evidence, True, "findings" in analysis.results, what="findings present")
+
+
+@check("SC-6", "Files summary present")
+def test_SC_6_files(analysis: Analysis, evidence: Evidence) -> None:
+    """The key `files` is there."""
+    check_boolean(evidence, True, "files" in analysis.results, what="files present")
+
+
+@check("SC-7", "Directory metrics present")
+def test_SC_7_directories(analysis: Analysis, evidence: Evidence) -> None:
+    """The key `directories` is there."""
+    check_boolean(evidence, True, "directories" in analysis.results, what="directories present")
+
+
+@check("SC-8", "All findings have required fields")
+def test_SC_8_finding_fields(analysis: Analysis, evidence: Evidence) -> None:
+    """Each finding has the six fields that identify it; null is missing."""
+    incomplete = []
+    for index, finding in enumerate(analysis.findings()):
+        missing = [name for name in FINDING if finding.get(name) is None]
+        if missing:
+            incomplete.append({"index": index, "missing": missing})
+    message = f"{len(incomplete)} findings lack a field" if incomplete else "finding fields: all present"
+    conclude(evidence, not incomplete, message, list(FINDING), first(incomplete))

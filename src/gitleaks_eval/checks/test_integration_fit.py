@@ -1,0 +1,18 @@
+"""Integration fit (IF-1): file paths are relative to the repository, as other tools expect them."""
+
+import os
+from functools import partial
+
+from gitleaks_eval import Evidence, conclude, marks
+from gitleaks_eval.envelope import Analysis
+
+check = partial(marks.check, category="Integration Fit")
+
+
+@check("IF-1", "All paths are repo-relative")
+def test_IF_1_relative_paths(analysis: Analysis, evidence: Evidence) -> None:
+    """No finding has an absolute path."""
+    paths = analysis.paths()
+    absolute = sum(map(os.path.isabs, paths))
+    message = f"{absolute} of {len(paths)} paths are absolute"
+    conclude(evidence, absolute == 0, message, {"absolute": 0}, {"absolute": absolute, "findings": len(paths)})

@@ -1,0 +1,44 @@
+"""Performance (SP-1 to SP-4): times in ms, and a number of findings, within the scenario's thresholds."""
+
+from functools import partial
+
+from gitleaks_eval import Evidence, check_at_most, marks, not_applicable
+from gitleaks_eval.envelope import Analysis
+from gitleaks_eval.scenario import Expected
+
+check = partial(marks.check, category="Performance")
+
+
+@check("SP-1", "Total scan time")
+def test_SP_1_scan_time(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """The scan took no longer than it may."""
+    check_at_most(
+        evidence, expected.thresholds.max_scan_time_ms, analysis.count("scan_time_ms"), what="scan time in ms"
+    )
+
+
+@check("SP-2", "Time per commit")
+def test_SP_2_time_per_commit(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """The time for each commit with secrets is no longer than it may be; a missing count is 1."""
+    commits = analysis.count("commits_with_secrets", default=1)
+    if commits == 0:
+        not_applicable("N/A - no commits with secrets")
+    actual = analysis.count("scan_time_ms") / commits
+    check_at_most(evidence, expected.thresholds.max_ms_per_commit, actual, what="ms per commit with secrets")
+
+
+@check("SP-3", "Time per finding")
+def test_SP_3_time_per_finding(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """The time for each finding is no longer than it may be."""
+    total = analysis.count("total_secrets")
+    if total == 0:
+        not_applicable("N/A - no secrets found")
+    actual = analysis.count("scan_time_ms") / total
+    check_at_most(evidence, expected.thresholds.max_ms_per_finding, actual, what="ms per finding")
+
+
+@check("SP-4", "Findings count reasonable")
+def test_SP_4_findings_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """There are no more findings than a test may have."""
+    maximum = expected.thresholds.max_findings_for_test
+    check_at_most(evidence, maximum, len(analysis.findings()), what="findings")

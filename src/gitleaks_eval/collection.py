@@ -1,0 +1,95 @@
+"""Which modules a run collects, which arguments narrow it, and whose settings it has."""
+
+import re
+from collections.abc import Iterator, Sequence
+from glob import iglob
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitleaks_eval.plugin import CHECKS, FLAG
+from gitleaks_eval.settings import Root
+
+SHIPPED = "gitleaks_eval.checks"
+_DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
+
+
+def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
+    """What the flag adds to the arguments: the shipped checks, unless a node id or a shipped module narrows.
+
+    With the flag in `addopts`, what pytest would collect without arguments is added, too: appending
+    arguments makes it forget that.
+    """
+    if any("::" in argument or is_shipped(argument) for argument in named):
+        return []
+    if named or FLAG in config.invocation_params.args:
+        return [str(CHECKS)]
+    return [str(CHECKS), *_default_arguments(config)]
+
+
+def is_shipped(argument: str) -> bool:
+    """Whether an argument (path, node id or dotted name) is one of our modules, or their folder."""
+    name = argument.partition("::")[0]
+    if name == SHIPPED or name.startswith(f"{SHIPPED}."):
+        return True
+    path = Path(name).resolve()
+    return path == CHECKS.resolve() or CHECKS.resolve() in path.parents
+
+
+def names_a_check(argument: str) -> bool:
+    """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
+    if is_shipped(argument):
+        return True
+    path = Path(argument.partition("::")[0])
+    if path.suffix != ".py" or not path.is_file():
+        return False
+    content = path.read_bytes()
+    return b"gitleaks_eval" in content and _DECORATOR.search(content) is not None
+
+
+def checks_in_modules() -> int:
+    """How many checks ship, counted in their sources: a narrowed run does not collect them all."""
+    return sum(len(re.findall(r"^@check\(", path.read_text(encoding="utf-8"), re.MULTILINE)) for path in modules())
+
+
+def modules() -> Iterator[Path]:
+    """The shipped check modules, in the order of the requirements' catalogue."""
+    yield from sorted(CHECKS.glob("test_*.py"))
+
+
+def effective_root(config: pytest.Config) -> Root:
+    """The rootdir and ini file of the full run.
+
+    A check named by its path in site-packages makes pytest look for them there. Then they are the ones it
+    would find from `--rootdir`, else from the invocation directory, `addopts` included.
+    """
+    invocation = config.invocation_params.dir
+    if config.inipath is not None or not _names_shipped(config):
+        return Root(config.rootpath, config.inipath, config.getini, config.getoption, invocation)
+    rootdir = config.getoption("rootdir")
+    start = invocation / rootdir if rootdir else invocation
+    # A second configuration that only finds and parses: it captures, rewrites and imports nothing.
+    quiet = ["--noconftest", "--assert=plain", "-s", str(start)]
+    found = pytest.Config.fromdictargs({}, list(quiet))
+    if found.getini("addopts"):
+        found = pytest.Config.fromdictargs({}, [*found.getini("addopts"), *quiet])
+
+    def getoption(name: str) -> Any:
+        return config.getoption(name) or found.getoption(name)
+
+    return Root(start.resolve() if rootdir else found.rootpath, found.inipath, found.getini, getoption, invocation)
+
+
+def _names_shipped(config: pytest.Config) -> bool:
+    # The folder that the flag itself adds came after pytest had looked for its ini file.
+    added = {str(CHECKS)} if config.getoption("gitleaks_eval") else set()
+    return any(is_shipped(argument) for argument in set(config.getoption("file_or_dir")) - added)
+
+
+def _default_arguments(config: pytest.Config) -> list[str]:
+    invocation = config.invocation_params.dir
+    if invocation != config.rootpath:
+        return [str(invocation)]
+    testpaths = [path for pattern in config.getini("testpaths") for path in sorted(iglob(pattern, recursive=True))]
+    return testpaths or [str(invocation)]

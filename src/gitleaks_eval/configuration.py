@@ -1,0 +1,158 @@
+"""The configuration under test: the file and all that it extends, and a copy that the scanner can be given."""
+
+import hashlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.errors import InputError, unreadable
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+BUILTIN = "builtin"
+# A repository's own .gitleaks.toml would be obeyed if no configuration were named; this one says "the default".
+BUILTIN_CONTENT = b"[extend]\nuseDefault = true\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """One file of the chain: its path, its bytes, and the next file when it extends one by path."""
+
+    path: Path
+    content: bytes
+    extends_default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The chain of files under test, empty for the scanner's own rules, and why it was chosen."""
+
+    chain: tuple[ConfigFile, ...]
+    why: str
+
+    @property
+    def sha256(self) -> str:
+        """One hash of all the files, in the order in which they extend each other."""
+        digest = hashlib.sha256()
+        for content in [file.content for file in self.chain] or [BUILTIN_CONTENT]:
+            digest.update(len(content).to_bytes(8, "big") + content)
+        return digest.hexdigest()
+
+    def title(self, root: Path) -> str:
+        """`.gitleaks.toml > base.toml`, each relative to `root` where it is below it."""
+        names = [_shown(file.path, root) for file in self.chain]
+        if not self.chain or self.chain[-1].extends_default:
+            names.append(BUILTIN)
+        return " > ".join(names)
+
+
+def choose_configuration(named: tuple[str, Path, str] | None, root: Path, invocation: Path) -> Configuration:
+    """The configuration under test: as named, else what Gitleaks itself would take here.
+
+    Args:
+        named: the text that the user gave, the folder that it is relative to, and the option that gave it.
+        root: pytest's rootdir, for `.gitleaks.toml`.
+        invocation: the folder pytest was started in, for `GITLEAKS_CONFIG` and `[extend] path`.
+
+    Raises:
+        InputError: when a file is missing, unreadable, no TOML, has no rules, or extends itself.
+    """
+    if named is None and (from_environment := os.environ.get("GITLEAKS_CONFIG")):
+        named = (from_environment, invocation, "GITLEAKS_CONFIG")
+    if named is None and (root / ".gitleaks.toml").exists():
+        named = (".gitleaks.toml", root, "found in rootdir")
+    if named is None:
+        return Configuration((), "no .gitleaks.toml in rootdir")
+    text, base, why = named
+    if text == BUILTIN:
+        return Configuration((), why)
+    return Configuration(_chain(base / Path(text).expanduser(), why, invocation), why)
+
+
+def copy_configuration(configuration: Configuration, folder: Path) -> Path:
+    """Write the chain into `folder`, with each `[extend] path` naming the copy, and return the first file."""
+    names = [folder / f"config-{index}.toml" for index in range(max(1, len(configuration.chain)))]
+    if not configuration.chain:
+        names[0].write_bytes(BUILTIN_CONTENT)
+    for index, file in enumerate(configuration.chain):
+        is_last = index == len(configuration.chain) - 1
+        names[index].write_bytes(file.content if is_last else _with_path(file.content, names[index + 1]))
+    return names[0]
+
+
+def _chain(path: Path, why: str, invocation: Path) -> tuple[ConfigFile, ...]:
+    files: list[ConfigFile] = []
+    seen: set[Path] = set()
+    following: Path | None = path
+    while following is not None:
+        if following.resolve() in seen:
+            raise InputError(f"{why}: {path}: [extend] path runs in a circle at {following}")
+        seen.add(following.resolve())
+        content = _read(following, why)
+        extend = _table(_parse(content, following), "extend")
+        extends_default = bool(_key(extend, "usedefault"))
+        files.append(ConfigFile(following, content, extends_default))
+        # Gitleaks does not look at the path when useDefault is set (upstream config.go).
+        target = None if extends_default else _key(extend, "path")
+        following = _extended(str(target), following, invocation) if target else None
+    if not files[-1].extends_default and not any(_key(_parse(file.content, file.path), "rules") for file in files):
+        raise InputError(
+            f"{why}: {path} has no rules, so it finds nothing; "
+            "add [[rules]], or [extend] with useDefault = true for the rules of Gitleaks"
+        )
+    return tuple(files)
+
+
+def _extended(target: str, named_in: Path, invocation: Path) -> Path:
+    # Gitleaks resolves it against the folder it is started in; beside the file is what people mean.
+    from_invocation = invocation / target
+    return from_invocation if from_invocation.exists() else named_in.parent / target
+
+
+def _read(path: Path, why: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{why}: the configuration {path} does not exist") from None
+    except OSError as error:
+        raise unreadable(f"{why}: the configuration", path, error) from None
+
+
+def _parse(content: bytes, path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"the configuration {path} is not TOML: {error}") from None
+
+
+def _key(table: Mapping[str, Any], name: str) -> Any:
+    # Gitleaks reads keys without regard to case (viper).
+    return next((value for key, value in table.items() if key.lower() == name), None)
+
+
+def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    table = _key(document, name)
+    return table if isinstance(table, dict) else {}
+
+
+def _with_path(content: bytes, target: Path) -> bytes:
+    import tomlkit  # noqa: PLC0415 - slow to load, and only a chain needs it
+
+    document = tomlkit.parse(content.decode("utf-8"))
+    extend = _key(document, "extend")
+    name = next(key for key in extend if key.lower() == "path")
+    extend[name] = str(target)
+    return tomlkit.dumps(document).encode("utf-8")
+
+
+def _shown(path: Path, root: Path) -> str:
+    try:
+        return path.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        return str(path)

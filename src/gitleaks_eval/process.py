@@ -1,0 +1,129 @@
+"""Run a program that is not trusted to end, to be quiet, or to take its children with it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitleaks_eval.errors import EvaluationError
+
+OUTPUT_LIMIT = 1 << 30
+WATCH_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A program that ended by itself: its exit status (negative: the signal), wall time, and output."""
+
+    status: int
+    duration_ms: float
+    stdout: str
+    stderr: str
+
+
+def run_limited(
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+    stop: threading.Event | None = None,
+) -> Finished:
+    """Run a program in `folder`, which is private to it: all that it writes belongs there.
+
+    It runs in a process group of its own, which is killed however this ends. Output goes to files, not
+    pipes: a child that it leaves behind cannot keep us waiting.
+
+    Raises:
+        EvaluationError: when it cannot be started, takes longer than `seconds`, writes more than 1 GiB, or
+            `stop` is set.
+    """
+    out, err = folder / "stdout", folder / "stderr"
+    with out.open("wb") as stdout, err.open("wb") as stderr:
+        started = time.perf_counter()
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EvaluationError(f"cannot be run: {error.strerror or error}") from None
+        watch = _Watch(process, folder, seconds, stop)
+        try:
+            watch.start()
+            status = process.wait()
+            duration_ms = (time.perf_counter() - started) * 1000
+        finally:
+            watch.end()
+    if watch.reason:
+        raise EvaluationError(watch.reason)
+    return Finished(status, duration_ms, _text(out), _text(err))
+
+
+class _Watch(threading.Thread):
+    """Kills the process group when a limit is reached; the main thread sleeps in wait(), so no time is lost."""
+
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", folder: Path, seconds: float, stop: threading.Event | None
+    ) -> None:
+        super().__init__(daemon=True)
+        self._process = process
+        self._folder = folder
+        self._deadline = time.monotonic() + seconds
+        self._seconds = seconds
+        self._stopping = stop
+        self._ended = threading.Event()
+        self.reason: str | None = None
+
+    def run(self) -> None:
+        while not self._ended.wait(min(WATCH_SECONDS, max(0.001, self._deadline - time.monotonic()))):
+            self.reason = self._exceeded()
+            if self.reason:
+                _kill_group(self._process)
+                return
+
+    def end(self) -> None:
+        self._ended.set()
+        _kill_group(self._process)
+        self.join()
+
+    def _exceeded(self) -> str | None:
+        if self._stopping is not None and self._stopping.is_set():
+            return "was stopped"
+        if time.monotonic() >= self._deadline:
+            return f"took longer than {self._seconds:g} s and was stopped"
+        if _size(self._folder) > OUTPUT_LIMIT:
+            return f"wrote more than {OUTPUT_LIMIT >> 30} GiB and was stopped"
+        return None
+
+
+def _kill_group(process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(OSError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(root, name)).st_size  # noqa: PTH118 - names may be any bytes
+    return total
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(1 << 20).decode("utf-8", "replace")

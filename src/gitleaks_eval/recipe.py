@@ -1,0 +1,253 @@
+"""The recipe of a synthetic repository: YAML in, a frozen value out, every mistake named with its place."""
+
+import re
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gitleaks_eval.errors import InputError, unreadable
+from gitleaks_eval.pattern import PatternError
+from gitleaks_eval.schema import pointer, schema_problems
+from gitleaks_eval.secret_kinds import Secret, secret_kinds
+
+PLACEHOLDER = re.compile(r"\{\{\s*secret\.([A-Za-z0-9_-]+)\s*\}\}")
+DEFAULT_BRANCH = "main"
+# The C parser where PyYAML was built with it; both read the same language.
+_FastLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a file: text with placeholders, bytes, or `lines` lines of generated text; `repeat` times."""
+
+    text: str = ""
+    data: bytes = b""
+    lines: int = 0
+    seed: str = ""
+    repeat: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit; paths and symlink targets are bytes, as git stores them."""
+
+    message: str
+    author: str
+    date: datetime
+    branch: str = DEFAULT_BRANCH
+    start: str | None = None
+    merge: str | None = None
+    tag: str | None = None
+    write: Mapping[bytes, tuple[Part, ...]] = field(default_factory=dict)
+    symlink: Mapping[bytes, bytes] = field(default_factory=dict)
+    rename: Mapping[bytes, bytes] = field(default_factory=dict)
+    delete: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to build a repository: its secrets by name, and its commits in order."""
+
+    secrets: Mapping[str, Secret]
+    commits: tuple[Commit, ...]
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Load and validate a recipe.
+
+    Raises:
+        InputError: when it is missing, cannot be read, is not YAML (line, column), or says something that
+            no repository can be built from (JSON pointer).
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(
+            f"recipe {path}: this file is missing; write it, or give --gitleaks-analysis"
+        ) from None
+    except OSError as error:
+        raise unreadable("recipe", path, error) from None
+    return parse_recipe(content, f"recipe {path}")
+
+
+def parse_recipe(content: bytes, source: str) -> Recipe:
+    """Parse a recipe; `source` names it in errors.
+
+    Raises:
+        InputError: as `load_recipe`.
+    """
+    document = _parse_yaml(content, source)
+    if problems := schema_problems("recipe", document):
+        raise InputError("\n".join(f"{source}: {problem}" for problem in problems[:5]))
+    reader = _Reader(source)
+    secrets = {
+        name: reader.secret(spec, ["secrets", name]) for name, spec in document.get("secrets", {}).items()
+    }
+    commits = tuple(
+        reader.commit(commit, ["commits", index], secrets) for index, commit in enumerate(document["commits"])
+    )
+    return Recipe(secrets, commits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Turns parts of the document into values, and knows how to name the place of a mistake."""
+
+    source: str
+
+    def secret(self, spec: Mapping[str, Any], place: list[Any]) -> Secret:
+        if ("kind" in spec) == ("pattern" in spec):
+            raise self._error(place, "give either `kind` or `pattern`")
+        seed = str(spec["seed"])
+        if "kind" in spec:
+            kind = secret_kinds().get(spec["kind"])
+            if kind is None:
+                known = ", ".join(secret_kinds())
+                raise self._error([*place, "kind"], f"unknown kind {spec['kind']!r}; known: {known}")
+            return Secret(kind.pattern, seed, kind.line)
+        secret = Secret(spec["pattern"], seed)
+        try:
+            value = secret.value
+        except PatternError as error:
+            problem = str(error)
+        else:
+            if value:
+                return secret
+            problem = "its value is empty"
+        raise self._error([*place, "pattern"], problem)
+
+    def commit(self, spec: Mapping[str, Any], place: list[Any], secrets: Mapping[str, Secret]) -> Commit:
+        return Commit(
+            message=self._encodable(spec["message"], [*place, "message"]),
+            author=self._encodable(spec["author"], [*place, "author"]),
+            date=self._date(spec["date"], [*place, "date"]),
+            branch=spec.get("branch", DEFAULT_BRANCH),
+            start=spec.get("from"),
+            merge=spec.get("merge"),
+            tag=spec.get("tag"),
+            write={
+                self._path(name, [*place, "write", name]): self._parts(
+                    content, [*place, "write", name], secrets
+                )
+                for name, content in spec.get("write", {}).items()
+            },
+            symlink={
+                self._path(name, [*place, "symlink", name]): _as_bytes(target)
+                for name, target in spec.get("symlink", {}).items()
+            },
+            rename={
+                self._path(old, [*place, "rename", old]): self._path(new, [*place, "rename", old])
+                for old, new in spec.get("rename", {}).items()
+            },
+            delete=tuple(
+                self._path(name, [*place, "delete", index])
+                for index, name in enumerate(spec.get("delete", []))
+            ),
+        )
+
+    def _parts(self, content: Any, place: list[Any], secrets: Mapping[str, Secret]) -> tuple[Part, ...]:
+        if isinstance(content, list):
+            return tuple(
+                part
+                for index, item in enumerate(content)
+                for part in self._parts(item, [*place, index], secrets)
+            )
+        spec = {"text": content} if isinstance(content, str) else content
+        if len(spec.keys() & {"text", "bytes", "lines"}) != 1:
+            raise self._error(place, "give exactly one of `text`, `bytes` (hex) or `lines`")
+        if ("lines" in spec) != ("seed" in spec):
+            raise self._error(place, "`lines` and `seed` go together")
+        text = spec.get("text", "")
+        self._encodable(text, place)
+        for name in PLACEHOLDER.findall(text):
+            if name not in secrets:
+                raise self._error(place, f"unknown secret {name!r}; `secrets` names {sorted(secrets)}")
+        return (
+            Part(
+                text=text,
+                data=bytes.fromhex(spec.get("bytes", "")),
+                lines=spec.get("lines", 0),
+                seed=str(spec.get("seed", "")),
+                repeat=spec.get("repeat", 1),
+            ),
+        )
+
+    def _path(self, name: str, place: list[Any]) -> bytes:
+        parts = name.split("/")
+        if name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:[\\/]", name):
+            raise self._error(place, f"the path {name!r} is absolute; paths are relative to the repository")
+        if ".." in parts:
+            raise self._error(place, f"the path {name!r} leaves the repository with `..`")
+        if any(part.lower() == ".git" for part in parts):
+            raise self._error(place, f"the path {name!r} goes into .git")
+        if "" in parts or "." in parts or "\0" in name:
+            raise self._error(place, f"the path {name!r} has an empty part, a `.` or a NUL")
+        self._encodable(name, place, errors="surrogateescape")
+        return _as_bytes(name)
+
+    def _date(self, text: str, place: list[Any]) -> datetime:
+        try:
+            # Python 3.10 does not take the Z that everybody writes.
+            date = datetime.fromisoformat(re.sub(r"[Zz]$", "+00:00", text))
+        except ValueError:
+            date = None
+        if date is None or date.year < 1970:
+            raise self._error(place, f"{text!r} is no ISO 8601 date from 1970 on, such as 2026-01-01T09:00:00Z")
+        return date if date.tzinfo else date.replace(tzinfo=timezone.utc)
+
+    def _encodable(self, text: str, place: list[Any], errors: str = "strict") -> str:
+        try:
+            text.encode("utf-8", errors)
+        except UnicodeEncodeError:
+            raise self._error(
+                place, "holds a lone surrogate; only file names may, for one byte (\\udc80 to \\udcff)"
+            ) from None
+        return text
+
+    def _error(self, place: list[Any], problem: str) -> InputError:
+        return InputError(f"{self.source}: {pointer(place)}: {problem}")
+
+
+def _as_bytes(path: str) -> bytes:
+    # The convention of os.fsencode: a byte that is not UTF-8 is written as a lone surrogate, "\udce9".
+    return path.encode("utf-8", "surrogateescape")
+
+
+class _Loader(_FastLoader):
+    """YAML with dates left as text, every key a string, and no key twice."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML wants a class attribute
+        first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in _FastLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
+        keys = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node)  # type: ignore[no-untyped-call]  # PyYAML's stubs
+            if not isinstance(key, str):
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} is no text; put it in quotes", key_node.start_mark
+                )
+            if key in keys:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands here twice", key_node.start_mark
+                )
+            keys.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def _parse_yaml(content: bytes, source: str) -> Any:
+    try:
+        return yaml.load(content, Loader=_Loader)  # noqa: S506 - a SafeLoader with more checks
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        problem = f"{place}{error.problem}"
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        problem = " ".join(str(error).split())
+    raise InputError(f"{source}: not YAML: {problem}")

@@ -1,0 +1,50 @@
+"""Write the files of a run into its folder."""
+
+from pathlib import Path
+
+from gitleaks_eval.reports.evaluation_report import evaluation_report
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.scenario_eval import scenario_eval
+from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
+from gitleaks_eval.sharing import write_atomically
+
+IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
+PARTIAL = "partial"
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder of the reports, with a `.gitignore` of its own.
+
+    Raises:
+        OSError: when it cannot be written to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / ".gitignore", IGNORE)
+
+
+def write_reports(run: Run, output: Path) -> Path:
+    """Write all reports of a run and return their folder; those of a partial run have one of their own.
+
+    Reports of scenarios that this run does not have, or could not analyse, are removed: nobody must take
+    an analysis of yesterday for one of today.
+
+    Raises:
+        OSError: when a file cannot be written.
+    """
+    folder = output / PARTIAL if run.partial else output
+    files = {
+        "evaluation_report.json": evaluation_report(run),
+        "scorecard.json": scorecard_json(run),
+        "scorecard.md": scorecard_markdown(run),
+    }
+    for name, results in run.by_scenario.items():
+        files[f"{name}_eval.json"] = scenario_eval(name, results)
+    for name, path in (run.analyses or {}).items():
+        files[f"analysis/{name}.json"] = path.read_bytes()
+    for name, content in files.items():
+        write_atomically(folder / name, content)
+    ours = ["*_eval.json", *([] if run.analyses is None else ["analysis/*.json"])]
+    for path in [path for pattern in ours for path in folder.glob(pattern)]:
+        if path.relative_to(folder).as_posix() not in files:
+            path.unlink()
+    return folder

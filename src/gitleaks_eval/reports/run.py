@@ -1,0 +1,35 @@
+"""What the reports are about: one run, as values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.recorder import CheckResult
+from gitleaks_eval.scenario import Scenario
+from gitleaks_eval.scoring import Scorecard
+from gitleaks_eval.workbench import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run: its results, what they amount to, and what produced them.
+
+    `scanner` has the keys of the report's `scanner`; `generated_at` is ISO 8601 in UTC; `reasons` say why a
+    run is incomplete or partial; `possible_checks` is how many there are, selected or not; `analyses` are the
+    files that this run made, None when it evaluated files that were there.
+    """
+
+    results: Sequence[CheckResult]
+    scenarios: Sequence[Scenario]
+    subjects: Mapping[str, Subject]
+    scorecard: Scorecard
+    scanner: Mapping[str, Any]
+    corpus_sha256: str
+    generated_at: str
+    possible_checks: int
+    incomplete: bool
+    partial: bool
+    reasons: Sequence[str]
+    by_scenario: Mapping[str, Sequence[CheckResult]]
+    analyses: Mapping[str, Path] | None

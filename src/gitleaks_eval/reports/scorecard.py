@@ -1,0 +1,193 @@
+"""`scorecard.json` with the keys of the reference implementation, and `scorecard.md` for people."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import gitleaks_eval
+from gitleaks_eval.escaping import json_value, markdown
+from gitleaks_eval.matching import EXACT, Match
+from gitleaks_eval.recorder import ERROR, FAILED, CheckResult, failed_ids
+from gitleaks_eval.reports.evaluation_report import TOOL, report_summary
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.scoring import CRITICAL_CHECKS, THRESHOLDS, Score, score_of
+
+LISTED_AT_MOST = 200
+
+
+def scorecard_json(run: Run) -> bytes:
+    """The scorecard as JSON: passed includes not applicable, failed includes errors."""
+    score = run.scorecard.score
+    dimensions = run.scorecard.by_category
+    document = {
+        "tool": TOOL,
+        "version": gitleaks_eval.__version__,
+        "generated_at": run.generated_at,
+        "description": "Is this build of Gitleaks, with this configuration, fit for use?",
+        "summary": {
+            **report_summary(run),
+            **_reference_counts(score),
+            "score_percent": round(score.rate * 100, 2),
+        },
+        "dimensions": [
+            _dimension(f"D{number}", name, dimensions[name], 1 / len(dimensions), run)
+            for number, name in enumerate(dimensions, 1)
+        ],
+        "critical_failures": [_failure(result) for result in critical_failures(run)],
+        "thresholds": dict(THRESHOLDS),
+        "metadata": {
+            "repositories_evaluated": len(run.scorecard.by_scenario),
+            "scanner": dict(run.scanner),
+            "incomplete": run.incomplete,
+            "partial": run.partial,
+            "reasons": list(run.reasons),
+        },
+    }
+    return (json.dumps(json_value(document), indent=2, allow_nan=False) + "\n").encode("ascii")
+
+
+def critical_failures(run: Run) -> list[CheckResult]:
+    """The failed checks that mean a missed, wrong or unexpected secret."""
+    return [result for result in run.results if result.outcome == FAILED and result.check_id in CRITICAL_CHECKS]
+
+
+def scorecard_markdown(run: Run) -> bytes:
+    """The scorecard as Markdown."""
+    return ("\n".join(_lines(run)) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _reference_counts(score: Score) -> dict[str, Any]:
+    return {
+        "total_checks": score.total,
+        "passed": score.passed + score.not_applicable,
+        "failed": score.failed + score.errors,
+        "score": score.rate,
+        "normalized_score": score.normalized,
+    }
+
+
+def _dimension(number: str, name: str, score: Score, weight: float, run: Run) -> dict[str, Any]:
+    return {
+        "id": number,
+        "name": name,
+        "weight": weight,
+        **_reference_counts(score),
+        "score": score.normalized,
+        "weighted_score": score.normalized * weight,
+        "not_applicable": score.not_applicable,
+        "errors": score.errors,
+        "applicable_rate": score.applicable_rate,
+        "checks": list(_checks([result for result in run.results if result.category == name])),
+    }
+
+
+def _checks(results: list[CheckResult]) -> Iterator[dict[str, Any]]:
+    for check_id, name in dict.fromkeys((result.check_id, result.name) for result in results):
+        score = score_of(result.outcome for result in results if result.check_id == check_id)
+        yield {"check_id": check_id, "name": name, **_reference_counts(score)}
+
+
+def _failure(result: CheckResult) -> dict[str, Any]:
+    return {
+        "check_id": result.check_id,
+        "name": result.name,
+        "category": result.category,
+        "scenario": result.scenario,
+        "message": result.message,
+    }
+
+
+def _lines(run: Run) -> Iterator[str]:
+    card, findings = run.scorecard, run.scorecard.findings
+    yield "# gitleaks-eval scorecard"
+    yield ""
+    yield f"**{card.guarded_decision or 'No decision: only a part of the checks was selected'}**"
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| Scanner | {markdown(_scanner(run))} |"
+    yield f"| Configuration | {markdown(_configuration(run))} |"
+    yield f"| Corpus | {len(run.scenarios)} scenarios, sha256 {run.corpus_sha256[:12]} |"
+    yield f"| Generated | {run.generated_at} by {TOOL} {gitleaks_eval.__version__} |"
+    yield (
+        f"| Expected secrets | {findings.detected} of {findings.expected} found, {findings.moved} moved, "
+        f"{findings.relabelled} relabelled, {findings.missed} missed, {findings.unexpected} unexpected |"
+    )
+    yield (
+        f"| Documented score | {card.score.normalized:.2f} of 5 ({card.score.rate:.1%}), {card.decision or 'no decision'}; "
+        f"{card.score.applicable_rate:.1%} of the applicable checks |"
+    )
+    for reason in run.reasons:
+        yield f"| Note | {markdown(reason)} |"
+    yield from _score_table("Category", card.by_category)
+    yield from _score_table("Scenario", card.by_scenario)
+    yield from _findings(run)
+    yield from _failures(run)
+
+
+def _scanner(run: Run) -> str:
+    scanner = run.scanner
+    digest = f", sha256 {scanner['sha256'][:12]}" if scanner["sha256"] else ""
+    return f"{scanner['name']} {scanner['version']} ({scanner['source'] or 'existing analyses'}{digest})"
+
+
+def _configuration(run: Run) -> str:
+    digest = run.scanner["config_sha256"]
+    return f"{run.scanner['config']} (sha256 {digest[:12]})" if digest else "that of the existing analyses"
+
+
+def _score_table(title: str, scores: Any) -> Iterator[str]:
+    yield ""
+    yield f"| {title} | Passed | Failed | Not applicable | Errors | Score (0-5) |"
+    yield "|---|--:|--:|--:|--:|--:|"
+    for name, score in scores.items():
+        counts = f"{score.passed} | {score.failed} | {score.not_applicable} | {score.errors}"
+        yield f"| {markdown(name)} | {counts} | {score.normalized:.2f} |"
+
+
+def _findings(run: Run) -> Iterator[str]:
+    rows = [
+        (name, match)
+        for name, subject in run.subjects.items()
+        for match in subject.matching.matches
+        if match.status != EXACT
+    ]
+    if not rows:
+        return
+    yield ""
+    yield "| Finding | Scenario | Where | Rule | Severity | Fails |"
+    yield "|---|---|---|---|---|---|"
+    for name, match in rows[:LISTED_AT_MOST]:
+        fails = " ".join(failed_ids(run.by_scenario[name]))
+        yield (
+            f"| {match.status} | {markdown(name)} | {markdown(where(match))} | {markdown(match.rule_id)} | "
+            f"{match.severity or ''} | {fails} |"
+        )
+    if len(rows) > LISTED_AT_MOST:
+        yield ""
+        yield f"{len(rows) - LISTED_AT_MOST} more are in evaluation\\_report.json."
+
+
+def where(match: Match) -> str:
+    """`file:line`, and where or as what it was reported when that differs."""
+    place = f"{match.file_path}:{match.line_number}"
+    if match.status == "moved":
+        return f"{place} (reported on line {match.reported_line_number})"
+    if match.status == "relabelled":
+        return f"{place} (reported as {match.reported_rule_id})"
+    return place
+
+
+def _failures(run: Run) -> Iterator[str]:
+    failures = [result for result in run.results if result.outcome in {FAILED, ERROR}]
+    if not failures:
+        return
+    yield ""
+    yield "| Check | Scenario | Outcome | Message |"
+    yield "|---|---|---|---|"
+    for result in failures[:LISTED_AT_MOST]:
+        name = f"{result.check_id} {result.name}"
+        yield f"| {markdown(name)} | {markdown(result.scenario or '')} | {result.outcome} | {markdown(result.message)} |"
+    if len(failures) > LISTED_AT_MOST:
+        yield ""
+        yield f"{len(failures) - LISTED_AT_MOST} more are in evaluation\\_report.json."

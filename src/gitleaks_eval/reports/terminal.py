@@ -1,0 +1,147 @@
+"""What the terminal shows: the header of a run, and a section at its end."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from gitleaks_eval.escaping import printable
+from gitleaks_eval.matching import EXACT, MISSED, Match
+from gitleaks_eval.recorder import ERROR, CheckResult, failed_ids
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.scorecard import where
+from gitleaks_eval.scoring import Score
+
+FINDINGS_AT_MOST = 20
+ERRORS_AT_MOST = 5
+_COLOURS = {"STRONG_PASS": "green", "PASS": "green", "WEAK_PASS": "yellow", "FAIL": "red"}
+
+
+def summary(terminal: pytest.TerminalReporter, run: Run, written: str | None, verbosity: int) -> None:
+    """The section of a run; `written` is what was written, or why nothing was. Quiet runs get less."""
+    terminal.write_sep("=", "gitleaks-eval", bold=True)
+    decision = run.scorecard.guarded_decision
+    colour = {_COLOURS[decision]: True} if decision else {"yellow": True}
+    terminal.write_line(_headline(run), bold=True, **colour)
+    if verbosity < -1:
+        return
+    for line in (*_reasons(run), *_findings(run)):
+        terminal.write_line(printable(line), red=True)
+    if verbosity < 0:
+        return
+    for line in _scores(run, verbosity):
+        terminal.write_line(line)
+    if written:
+        terminal.write_line(printable(written))
+
+
+def _headline(run: Run) -> str:
+    card, counts = run.scorecard, run.scorecard.findings
+    if run.partial:
+        return f"PARTIAL {card.score.total} of {run.possible_checks} checks, no decision"
+    parts = [f"{counts.detected} of {counts.expected} expected secrets found"]
+    others = ("MISSED", counts.missed), ("moved", counts.moved), ("relabelled", counts.relabelled)
+    parts += [f"{count} {name}" for name, count in others if count]
+    parts += [f"{counts.unevaluated} NOT EVALUATED"] * bool(counts.unevaluated)
+    parts.append(f"{counts.unexpected} unexpected")
+    if run.analyses is not None and not run.incomplete:
+        parts.append("canary found")
+    same = card.decision == card.guarded_decision
+    documented = f"score {card.score.normalized:.2f}" if same else f"documented score {card.score.normalized:.2f} {card.decision}"
+    return f"{card.guarded_decision}  {', '.join(parts)}  ({documented})"
+
+
+def _reasons(run: Run) -> Iterator[str]:
+    if run.partial:
+        return
+    for reason in run.reasons:
+        yield f"INCOMPLETE  {reason}"
+    errors = dict.fromkeys(result.message for result in run.results if result.outcome == ERROR)
+    for message in list(errors)[:ERRORS_AT_MOST]:
+        yield f"ERROR  {message}"
+    if len(errors) > ERRORS_AT_MOST:
+        yield f"ERROR  and {len(errors) - ERRORS_AT_MOST} more"
+
+
+def _findings(run: Run) -> Iterator[str]:
+    # Missed first: when only 20 lines fit, they are what must be seen.
+    rows = sorted(
+        (
+            (match.status != MISSED, name, match)
+            for name, subject in run.subjects.items()
+            for match in subject.matching.matches
+            if match.status != EXACT
+        ),
+        key=lambda row: row[:2],
+    )
+    for _, name, match in rows[:FINDINGS_AT_MOST]:
+        yield _finding(name, match, failed_ids(run.by_scenario.get(name, ())))
+    for name, subject in run.subjects.items():
+        if subject.matching.unlisted_missed:
+            yield f"MISSED  {name}  {subject.matching.unlisted_missed} of {subject.matching.expected} (its ground truth lists no findings)"
+        if subject.matching.unlisted_unexpected:
+            yield f"UNEXPECTED  {name}  {subject.matching.unlisted_unexpected} (its ground truth lists no findings)"
+    if len(rows) > FINDINGS_AT_MOST:
+        yield f"and {len(rows) - FINDINGS_AT_MOST} more"
+
+
+def _finding(scenario: str, match: Match, failed: list[str]) -> str:
+    fails = f"fails {' '.join(failed)}" if failed else "fails no check"
+    parts = [match.status.upper(), scenario, where(match), match.rule_id, match.severity or "", fails]
+    return "  ".join(part for part in parts if part)
+
+
+def _scores(run: Run, verbosity: int) -> Iterator[str]:
+    card = run.scorecard
+    if verbosity > 0:
+        for kind, scores in (("category", card.by_category), ("scenario", card.by_scenario)):
+            width = max(map(len, scores), default=0)
+            for name, score in scores.items():
+                yield f"{kind}  {printable(name):<{width}}  {_counts(score)}  {score.normalized:.2f}"
+        return
+    clean_categories = [name for name, score in card.by_category.items() if not _failures(score)]
+    clean_scenarios = [name for name, score in card.by_scenario.items() if not _failures(score)]
+    failing = [f"{name} {_counts(score)} {score.normalized:.2f}" for name, score in _failing(card.by_category)]
+    if failing and clean_categories:
+        failing.append(f"{_number(clean_categories, 'more category', 'more categories')} {5:.2f}")
+    scenarios = [f"{printable(name)} {_counts(score)}" for name, score in _failing(card.by_scenario)]
+    if scenarios and clean_scenarios:
+        scenarios.append(_number(clean_scenarios, "scenario without a failure", "scenarios without a failure"))
+    if failing or scenarios:
+        yield " | ".join(failing + scenarios[:FINDINGS_AT_MOST])
+        return
+    categories = _number(clean_categories, "category", "categories")
+    yield f"{categories} and {_number(clean_scenarios, 'scenario', 'scenarios')} without a failure"
+
+
+def _failing(scores: Mapping[str, Score]) -> list[tuple[str, Score]]:
+    return [(name, score) for name, score in scores.items() if _failures(score)]
+
+
+def _failures(score: Score) -> int:
+    return score.failed + score.errors
+
+
+def _counts(score: Score) -> str:
+    parts = ((score.failed, "failed"), (score.errors, "errors"))
+    return ", ".join(f"{count} {name}" for count, name in parts if count) or "ok"
+
+
+def _number(items: Sequence[str], singular: str, plural: str) -> str:
+    return f"{len(items)} {singular if len(items) == 1 else plural}"
+
+
+def one_line_error(message: str) -> str:
+    """The first line of an error, for the header."""
+    return printable(message.splitlines()[0])
+
+
+def shown_path(path: Path, base: Path) -> str:
+    """A path as short as it is true, seen from `base`."""
+    try:
+        return path.relative_to(base).as_posix()
+    except ValueError:
+        return str(path)
+
+
+__all__ = ["CheckResult", "one_line_error", "shown_path", "summary"]

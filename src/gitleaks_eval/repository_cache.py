@@ -1,0 +1,103 @@
+"""Built repositories, kept in the user's cache and reused while they are what was built."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.git import Readable, readable
+from gitleaks_eval.install import cache_folder
+from gitleaks_eval.recipe import Recipe
+from gitleaks_eval.repository import build
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltRepository:
+    """A repository that stands on disk, and what git says is there to read in it."""
+
+    path: Path
+    readable: Readable
+
+
+def built_repository(recipe: Recipe, source: str) -> BuiltRepository:
+    """The repository of a recipe, from the cache if nothing in it has changed since it was built.
+
+    Raises:
+        InputError: when the recipe contradicts itself; `source` names it.
+        EvaluationError: when the cache cannot be written or git cannot read what was built.
+    """
+    folder = cache_folder() / "repositories" / _key(recipe)
+    return _unchanged(folder) or build_into(folder, recipe, source)
+
+
+def build_into(folder: Path, recipe: Recipe, source: str) -> BuiltRepository:
+    """Build a repository and its manifest beside `folder`, then rename: it is there whole or not at all.
+
+    Raises:
+        InputError: when the recipe contradicts itself.
+        EvaluationError: when the folder cannot be written.
+    """
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix="build-", dir=folder.parent))
+        try:
+            build(recipe, scratch / "repository", source)
+            there = readable(scratch / "repository")
+            manifest = {"files": _hashes(scratch / "repository"), "readable": asdict(there)}
+            (scratch / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+            shutil.rmtree(folder, ignore_errors=True)
+            _rename(scratch, folder)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    except OSError as error:
+        raise EvaluationError(
+            f"{source}: its repository cannot be built in {folder.parent}: {error.strerror or error}"
+        ) from None
+    return BuiltRepository(folder / "repository", there)
+
+
+def _rename(scratch: Path, folder: Path) -> None:
+    try:
+        scratch.rename(folder)
+    except OSError:
+        # Another process built the same one in the meantime; both are the same to the byte.
+        if not folder.is_dir():
+            raise
+
+
+def _unchanged(folder: Path) -> BuiltRepository | None:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if manifest["files"] == _hashes(folder / "repository"):
+            return BuiltRepository(folder / "repository", Readable(**manifest["readable"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    hashes = {}
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = Path(root, name)
+            hashes[path.relative_to(folder).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashes
+
+
+def _key(recipe: Recipe) -> str:
+    return hashlib.sha256(_builder() + repr(recipe).encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+@cache
+def _builder() -> bytes:
+    """All that decides, beside the recipe, what a repository looks like."""
+    package = Path(__file__).parent
+    sources = (package / name for name in ("pattern.py", "repository.py", "git.py"))
+    return b"".join(hashlib.sha256(source.read_bytes()).digest() for source in sources)

@@ -1,0 +1,212 @@
+"""A scenario: what must be found (its ground truth) and where its recipe or its analysis stands."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.errors import InputError, unreadable
+from gitleaks_eval.schema import schema_problems
+
+PACKAGE = Path(__file__).parent
+SUITES = ("core", "edge")
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedFinding:
+    """A secret that must be found: repository-relative path, rule id, 1-based line, and maybe a severity."""
+
+    file_path: str
+    rule_id: str
+    line_number: int
+    expected_severity: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """`file:rule:line`, as in the requirements (SA-10)."""
+        return f"{self.file_path}:{self.rule_id}:{self.line_number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Bounds of the performance checks (SP-1 to SP-4), with the defaults of the requirements."""
+
+    max_scan_time_ms: float = 10_000
+    max_ms_per_commit: float = 1_000
+    max_ms_per_finding: float = 500
+    max_findings_for_test: float = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The `expected` section of a ground truth; what the file leaves out is zero, empty or false."""
+
+    total_secrets: int
+    unique_secrets: int
+    secrets_in_head: int
+    secrets_in_history: int
+    files_with_secrets: int
+    commits_with_secrets: int
+    rule_ids: tuple[str, ...] = ()
+    files_with_secrets_list: tuple[str, ...] = ()
+    secrets_by_rule: Mapping[str, int] = field(default_factory=dict)
+    secrets_by_severity: Mapping[str, int] = field(default_factory=dict)
+    findings: tuple[ExpectedFinding, ...] = ()
+    thresholds: Thresholds = Thresholds()
+    max_scan_time_ms: float = 60_000
+    is_empty_repo: bool = False
+    has_large_files: bool = False
+    has_binary_files: bool = False
+
+    def __repr__(self) -> str:
+        """Short, because pytest shows fixtures in tracebacks."""
+        return f"<Expected {self.total_secrets} secrets>"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One repository to evaluate; `name` is the stem of its files.
+
+    `recipe` builds its repository and `analysis` is its analysis in analysis mode; each path may name
+    a file that is not there, which is an error of this scenario's checks only.
+    """
+
+    name: str
+    description: str
+    expected: Expected
+    ground_truth: Path
+    recipe: Path
+    analysis: Path | None = None
+
+    def __repr__(self) -> str:
+        """Short, because pytest shows fixtures in tracebacks."""
+        return f"<Scenario {self.name}>"
+
+
+def load_scenarios(sources: Iterable[str], base: Path, analyses: Path | None = None) -> list[Scenario]:
+    """Load the scenarios of each source: `core`, `edge`, or a folder (relative to `base`), sorted by name.
+
+    A folder holds `ground_truth/<scenario>.json` and `synthetic_repos/<scenario>.yaml`, or both side by side.
+
+    Raises:
+        InputError: when a folder or a ground truth is missing, unreadable or invalid, when two scenarios
+            have one name, or when there is no scenario at all.
+    """
+    scenarios: dict[str, Scenario] = {}
+    problems: list[str] = []
+    for source in dict.fromkeys(sources):
+        truths, recipes = scenario_folders(source, base)
+        for path in _ground_truths(truths, source):
+            try:
+                scenario = load_scenario(path, recipes, analyses)
+            except InputError as error:
+                problems.append(str(error))
+                continue
+            if other := scenarios.get(scenario.name):
+                problems.append(
+                    f"two scenarios are named {scenario.name!r}: {other.ground_truth} and {path}; rename one"
+                )
+            scenarios[scenario.name] = scenario
+    if problems:
+        raise InputError("\n".join(problems[:20]))
+    if not scenarios:
+        raise InputError("--gitleaks-scenarios: no scenario given; name `core`, `edge` or a folder")
+    return [scenarios[name] for name in sorted(scenarios)]
+
+
+def scenario_folders(source: str, base: Path) -> tuple[Path, Path]:
+    """The folders of ground truths and of recipes that a source names.
+
+    Raises:
+        InputError: when it is neither a suite nor a folder.
+    """
+    if source in SUITES:
+        within = "" if source == "core" else source
+        return shipped_data("ground_truth") / within, shipped_data("synthetic_repos") / within
+    folder = base / Path(source).expanduser()
+    if not folder.is_dir():
+        wrong = "is not a folder" if folder.exists() else "does not exist"
+        raise InputError(f"--gitleaks-scenarios {folder}: {wrong}; name `core`, `edge` or a folder of scenarios")
+    truths = folder / "ground_truth"
+    return (truths, folder / "synthetic_repos") if truths.is_dir() else (folder, folder)
+
+
+def shipped_data(name: str) -> Path:
+    """The folder `name` that ships with us: inside the package in a wheel, at the top in a checkout."""
+    packaged = PACKAGE / name
+    return packaged if packaged.is_dir() else PACKAGE.parents[1] / name
+
+
+def load_scenario(path: Path, recipes: Path, analyses: Path | None = None) -> Scenario:
+    """Load one ground truth.
+
+    Raises:
+        InputError: when it cannot be read or does not follow the schema (with line and column, or JSON pointer).
+    """
+    name = path.stem
+    if not name.isprintable() or set(name) & set("[]/\\"):
+        raise InputError(f"ground truth {str(path)!r}: rename it: brackets and controls break test ids")
+    document = read_json(path, "ground truth")
+    if problems := schema_problems("ground_truth", document):
+        raise InputError("\n".join(f"ground truth {path}: {problem}" for problem in problems[:5]))
+    return Scenario(
+        name=name,
+        description=document.get("description", ""),
+        expected=_expected(document),
+        ground_truth=path,
+        recipe=recipes / f"{name}.yaml",
+        analysis=analyses / f"{name}.json" if analyses else None,
+    )
+
+
+def read_json(path: Path, what: str) -> Any:
+    """Parse a JSON file of the user's; `what` says what it is.
+
+    Raises:
+        InputError: when it cannot be read (and why) or parsed (line and column).
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise unreadable(what, path, error) from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{what} {path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{what} {path}: not JSON that can be read: {error}") from None
+
+
+def _ground_truths(folder: Path, source: str) -> list[Path]:
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".json")
+    except OSError as error:
+        raise unreadable("--gitleaks-scenarios", folder, error) from None
+    if not paths:
+        raise InputError(f"--gitleaks-scenarios {source}: no ground truth (<scenario>.json) in {folder}")
+    return paths
+
+
+def _expected(document: Mapping[str, Any]) -> Expected:
+    given = {name: value for name, value in document["expected"].items() if value is not None}
+    known = {name: given[name] for name in Expected.__slots__ if name in given}
+    known["rule_ids"] = tuple(given.get("rule_ids", ()))
+    known["files_with_secrets_list"] = tuple(given.get("files_with_secrets_list", ()))
+    known["findings"] = tuple(
+        ExpectedFinding(
+            finding["file_path"],
+            finding["rule_id"],
+            finding["line_number"],
+            finding.get("expected_severity"),
+        )
+        for finding in given.get("findings", ())
+    )
+    known["thresholds"] = _thresholds(document.get("thresholds", {}), given.get("thresholds", {}))
+    return Expected(**known)
+
+
+def _thresholds(top_level: Mapping[str, float], expected: Mapping[str, float]) -> Thresholds:
+    # Key by key: expected.thresholds, then the top-level ones of older files, then the default.
+    merged = {**top_level, **expected}
+    return Thresholds(**{name: merged[name] for name in Thresholds.__slots__ if name in merged})

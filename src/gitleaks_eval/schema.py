@@ -1,0 +1,38 @@
+"""JSON Schemas that ship with the package, and what a document says against one."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gitleaks_eval.escaping import printable
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+SCHEMAS = Path(__file__).parent / "schemas"
+
+
+def schema_problems(name: str, document: object) -> list[str]:
+    """Each violation of the schema `name` as `JSON pointer: what is wrong`, sorted by place."""
+    errors = _validator(name).iter_errors(document)
+    return sorted(
+        f"{pointer(error.absolute_path)}: {printable(_without_document(error.message))}" for error in errors
+    )
+
+
+def pointer(path: Any) -> str:
+    """The JSON pointer (RFC 6901) of a path; the document itself is `/`."""
+    return "/" + "/".join(printable(str(part).replace("~", "~0").replace("/", "~1")) for part in path)
+
+
+@cache
+def _validator(name: str) -> "Validator":
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - 0.1 s that an inert run must not pay
+
+    return Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8")))
+
+
+def _without_document(message: str) -> str:
+    # jsonschema quotes the offending value whole, and that may be a report of many megabytes.
+    return message if len(message) <= 300 else f"{message[:120]} … {message[-160:]}"

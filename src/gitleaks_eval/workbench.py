@@ -1,0 +1,305 @@
+"""Build, scan, analyse: each scenario once a run, ahead and in parallel, shared by the workers of a run."""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.analysis import Provenance, analyse
+from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
+from gitleaks_eval.envelope import Analysis, read_analysis
+from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.evidence import CheckFailed
+from gitleaks_eval.git import Readable, head_contents, run_git
+from gitleaks_eval.gitleaks import ScannerBuild
+from gitleaks_eval.matching import Matching, match_findings, matching_from_json
+from gitleaks_eval.recipe import Recipe
+from gitleaks_eval.repository_cache import BuiltRepository, built_repository
+from gitleaks_eval.scanner import Scan, Scanner, unread
+from gitleaks_eval.scenario import Expected, Scenario
+from gitleaks_eval.secret_kinds import Secret, reveals
+from gitleaks_eval.severity import load_policy
+from gitleaks_eval.sharing import all_turns, made_once, turn, write_atomically
+
+ATTEMPTS = 3
+KEPT_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What all workers of a run share, in values that travel as JSON.
+
+    `folder` is private to the run; `scanner` is a `ScannerBuild`, or None when there is none: then
+    `scanner_error` says why. Both are None when analyses are evaluated that exist.
+    """
+
+    folder: str
+    run_id: str
+    scanner: dict[str, Any] | None
+    scanner_error: str | None
+    config: str
+    timeout_seconds: float
+    severity_policy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the reports say of an evaluated scenario, beside its checks."""
+
+    matching: Matching
+    tool_name: str | None
+    tool_version: str | None
+    scan_attempts: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """The canary repository, what is planted in it, and what the scanner told of its scan."""
+
+    repository: BuiltRepository
+    secrets: list[Secret]
+    tells_commits: bool
+    tells_bytes: bool
+
+    def tells_less(self, scan: Scan) -> bool:
+        """Whether a scan keeps to itself what the scan of the canary told."""
+        return (self.tells_commits and scan.commits is None) or (self.tells_bytes and scan.added_bytes is None)
+
+
+class Workbench:
+    """Has the analysis of each scenario; one for each process of a run."""
+
+    def __init__(self, bench: Bench, scenarios: Iterable[Scenario], recipes: Mapping[str, Recipe]) -> None:
+        self._bench = bench
+        self._folder = Path(bench.folder)
+        self._scenarios = {scenario.name: scenario for scenario in scenarios}
+        self._recipes = recipes
+        self._stop = threading.Event()
+        self._cores = max(1, os.cpu_count() or 1)
+        self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix="gitleaks-eval")
+        self._ahead: dict[str, Future[Path]] = {}
+        self._kept: dict[str, Analysis] = {}
+        self._kept_bytes = 0
+        self._failures: dict[str, str] = {}
+
+    def start_canary(self) -> None:
+        """Try the scanner on the canary, while pytest collects."""
+        if self._bench.scanner:
+            self._pool.submit(self._canary)
+
+    def start(self, names: Iterable[str]) -> None:
+        """Make these analyses ahead, in this order, as many at a time as there are cores."""
+        for name in names:
+            if self._scenarios[name].analysis is None:
+                self._ahead[name] = self._pool.submit(self._made, self._scenarios[name])
+
+    def analysis(self, scenario: Scenario) -> Analysis:
+        """The analysis of a scenario, made or read now unless that is done.
+
+        Raises:
+            EvaluationError: when it cannot be had, with the same text for every check of the scenario.
+        """
+        name = scenario.name
+        if name in self._failures:
+            raise EvaluationError(self._failures[name])
+        if kept := self._kept.get(name):
+            return kept
+        try:
+            path = self.document(scenario)
+            analysis = read_analysis(path)
+        except EvaluationError as error:
+            self._failures[name] = str(error)
+            raise
+        self._record(name, _subject(scenario.expected, analysis))
+        self._keep(name, analysis, path.stat().st_size)
+        return analysis
+
+    def document(self, scenario: Scenario) -> Path:
+        """The file with the analysis of a scenario.
+
+        Raises:
+            EvaluationError: as `analysis`.
+        """
+        if scenario.analysis is None:
+            ahead = self._ahead.get(scenario.name)
+            return ahead.result() if ahead else self._made(scenario)
+        if not scenario.analysis.is_file():
+            raise EvaluationError(
+                f"scenario {scenario.name}: the analysis {scenario.analysis} is missing; "
+                "write it, or leave --gitleaks-analysis out to scan"
+            )
+        return scenario.analysis
+
+    def close(self) -> None:
+        """Stop what still runs and wait for its end."""
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _keep(self, name: str, analysis: Analysis, size: int) -> None:
+        # Tests come module by module and ask for each analysis again: keep as many as memory should hold.
+        if self._kept_bytes + size > KEPT_BYTES:
+            self._kept, self._kept_bytes = {}, 0
+        self._kept[name] = analysis
+        self._kept_bytes += size
+
+    def _record(self, name: str, subject: Subject) -> None:
+        path = subject_path(self._folder, name)
+        if not path.exists():
+            write_atomically(path, json.dumps(asdict(subject)).encode())
+
+    def _made(self, scenario: Scenario) -> Path:
+        return made_once(self._folder / "analyses" / scenario.name, lambda: self._make(scenario))
+
+    def _make(self, scenario: Scenario) -> bytes:
+        try:
+            scanner = self._scanner()
+            recipe = self._recipes.get(scenario.name)
+            if recipe is None:
+                raise EvaluationError(
+                    f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis"
+                )
+            repository = built_repository(recipe, f"recipe {scenario.recipe}")
+            document = self._analysed(scanner, repository, scenario.expected, self._canary())
+        except EvaluationError as error:
+            problem = f"scenario {scenario.name}: {error}"
+        else:
+            return json.dumps(document, ensure_ascii=True).encode()
+        # The scanner's own words may quote what it scanned.
+        if reveals(problem, frozenset(secret.value for secret in self._planted())):
+            problem = f"scenario {scenario.name}: the scan failed; its message is withheld, for it quotes a planted secret"
+        raise EvaluationError(problem)
+
+    def _analysed(
+        self, scanner: Scanner, repository: BuiltRepository, expected: Expected, canary: Canary
+    ) -> dict[str, Any]:
+        with turn(self._folder / "turns", self._cores):
+            scans = [self._scanned(scanner, repository, canary)]
+        while len(scans) < ATTEMPTS and _over_threshold(scans, expected):
+            with all_turns(self._folder / "turns", self._cores):
+                scans.append(self._scanned(scanner, repository, canary))
+        if len({_found(scan) for scan in scans}) > 1:
+            raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
+        scan = min(scans, key=lambda one: one.duration_ms)
+        provenance = _provenance(repository, scanner.build.version, self._bench.run_id)
+        head = head_contents(repository.path) if scan.findings else ()
+        policy = load_policy(Path(self._bench.severity_policy))
+        return analyse(scan.findings, head, policy, provenance, scan.duration_ms, len(scans))
+
+    def _scanned(self, scanner: Scanner, repository: BuiltRepository, canary: Canary) -> Scan:
+        scan = scanner.scan(repository.path)
+        problem = unread(scan, repository.readable)
+        if canary.tells_less(scan):
+            problem = "it does not say what it read, as it did for the canary"
+        if problem:
+            raise EvaluationError(f"the scan does not count: {problem} (repository {repository.path})")
+        if not scan.findings:
+            # Nothing found: the scanner must still find what it found before the scan.
+            check_canary(scanner, canary.repository, canary.secrets)
+        return scan
+
+    def _scanner(self) -> Scanner:
+        if self._bench.scanner is None:
+            raise EvaluationError(self._bench.scanner_error or "there is no scanner")
+        return Scanner(
+            ScannerBuild(**self._bench.scanner),
+            Path(self._bench.config),
+            self._folder,
+            self._bench.timeout_seconds,
+            self._stop,
+        )
+
+    def _canary(self) -> Canary:
+        """The canary, in which the scanner has found what is planted; tried once a run."""
+        secrets = canary_secrets(self._planted())
+
+        def make() -> bytes:
+            repository = build_canary(self._folder / "canary" / "built", secrets)
+            scan = check_canary(self._scanner(), repository, secrets)
+            tells = {"tells_commits": scan.commits is not None, "tells_bytes": scan.added_bytes is not None}
+            return json.dumps({"readable": asdict(repository.readable), **tells}).encode()
+
+        found = json.loads(made_once(self._folder / "canary", make).read_bytes())
+        repository = BuiltRepository(
+            self._folder / "canary" / "built" / "repository", Readable(**found.pop("readable"))
+        )
+        return Canary(repository, secrets, **found)
+
+    def _planted(self) -> list[Secret]:
+        return [secret for recipe in self._recipes.values() for secret in recipe.secrets.values()]
+
+
+def subject_path(folder: Path, name: str) -> Path:
+    """Where the workers of a run leave the `Subject` of a scenario for the reports."""
+    return folder / "subjects" / f"{name}.json"
+
+
+def read_subject(folder: Path, name: str) -> Subject | None:
+    """What a worker of the run left of a scenario, or None when it could not be evaluated."""
+    path = subject_path(folder, name)
+    if not path.exists():
+        return None
+    document = json.loads(path.read_bytes())
+    return Subject(**{**document, "matching": matching_from_json(document["matching"])})
+
+
+def analysis_path(folder: Path, name: str) -> Path:
+    """Where the workers of a run leave the analysis of a scenario that they scanned."""
+    return folder / "analyses" / name / "product.json"
+
+
+def _subject(expected: Expected, analysis: Analysis) -> Subject:
+    try:
+        findings = analysis.findings()
+    except CheckFailed:
+        # The checks say what is wrong with the list; nothing in it is a finding that was expected.
+        findings = []
+    metadata = analysis.document.get("metadata")
+    outer = metadata if isinstance(metadata, dict) else {}
+    attempts = analysis.results.get("scan_attempts")
+    return Subject(
+        match_findings(expected, findings),
+        _text(outer.get("tool_name") or analysis.results.get("tool")),
+        _text(outer.get("tool_version") or analysis.results.get("tool_version")),
+        attempts if isinstance(attempts, int) else None,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _over_threshold(scans: list[Scan], expected: Expected) -> bool:
+    """Whether the fastest scan is too slow for SP-1, SP-2, SP-3 or EC-3: then it may have been disturbed."""
+    scan = min(scans, key=lambda one: one.duration_ms)
+    bounds = expected.thresholds
+    commits = len({finding["Commit"] for finding in scan.findings})
+    return (
+        scan.duration_ms > bounds.max_scan_time_ms
+        or (commits > 0 and scan.duration_ms / commits > bounds.max_ms_per_commit)
+        or (bool(scan.findings) and scan.duration_ms / len(scan.findings) > bounds.max_ms_per_finding)
+        or (expected.has_large_files and scan.duration_ms >= expected.max_scan_time_ms)
+    )
+
+
+def _found(scan: Scan) -> frozenset[tuple[Any, ...]]:
+    names = ("Commit", "File", "RuleID", "StartLine", "Secret")
+    return frozenset(tuple(finding[name] for name in names) for finding in scan.findings)
+
+
+def _provenance(repository: BuiltRepository, scanner_version: str, run_id: str) -> Provenance:
+    branch, commit = "", ""
+    if run_git(repository.path, "for-each-ref", "--count=1"):
+        commit, branch = run_git(repository.path, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").decode().split()
+    return Provenance(
+        repository=repository.path.parent.name,
+        branch=branch,
+        commit=commit,
+        scanner_version=scanner_version,
+        run_id=run_id,
+        timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    )
