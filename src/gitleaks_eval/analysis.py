@@ -19,7 +19,7 @@ _REPOSITORIES = uuid.UUID("6d5e3c9b-1e0c-4b58-9d69-7c4a8e2b7f11")
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What produced an analysis: the repository, the scanner, the run; `timestamp` is ISO 8601 in UTC."""
+    """What produced an analysis: repository, scanner, run; `timestamp` is ISO 8601 in UTC, the time is in ms."""
 
     repository: str
     branch: str
@@ -27,6 +27,8 @@ class Provenance:
     scanner_version: str
     run_id: str
     timestamp: str
+    scan_time_ms: float
+    scan_attempts: int
 
 
 def analyse(
@@ -34,8 +36,6 @@ def analyse(
     head: Iterable[bytes],
     policy: SeverityPolicy,
     provenance: Provenance,
-    scan_time_ms: float,
-    scan_attempts: int,
 ) -> dict[str, Any]:
     """Turn the findings of a Gitleaks report into a Caldera envelope, sorted and deterministic.
 
@@ -74,8 +74,8 @@ def analyse(
             "findings": entries,
             "files": files,
             "directories": _directories(entries),
-            "scan_time_ms": round(scan_time_ms, 3),
-            "scan_attempts": scan_attempts,
+            "scan_time_ms": round(provenance.scan_time_ms, 3),
+            "scan_attempts": provenance.scan_attempts,
         },
     }
 

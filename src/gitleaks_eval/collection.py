@@ -1,8 +1,8 @@
 """Which modules a run collects, which arguments narrow it, and whose settings it has."""
 
+import glob
 import re
 from collections.abc import Iterator, Sequence
-from glob import iglob
 from pathlib import Path
 from typing import Any
 
@@ -91,5 +91,6 @@ def _default_arguments(config: pytest.Config) -> list[str]:
     invocation = config.invocation_params.dir
     if invocation != config.rootpath:
         return [str(invocation)]
-    testpaths = [path for pattern in config.getini("testpaths") for path in sorted(iglob(pattern, recursive=True))]
-    return testpaths or [str(invocation)]
+    # As pytest does it, to the letter.
+    found = (sorted(glob.glob(pattern, recursive=True)) for pattern in config.getini("testpaths"))  # noqa: PTH207
+    return [path for paths in found for path in paths] or [str(invocation)]

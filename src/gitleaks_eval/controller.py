@@ -26,7 +26,7 @@ from gitleaks_eval.reports.files import prepare_folder, write_reports
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.terminal import one_line_error, shown_path, summary
 from gitleaks_eval.scenario import Scenario
-from gitleaks_eval.scoring import make_scorecard
+from gitleaks_eval.scoring import count_findings, make_scorecard
 from gitleaks_eval.workbench import Bench, Subject, analysis_path, read_subject
 
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
@@ -65,9 +65,7 @@ class Controller:
         parts = [self._scanner_title()]
         if settings.configuration:
             title = settings.configuration.title(settings.root)
-            parts.append(
-                f"config {title} (sha256 {settings.configuration.sha256[:8]}, {settings.configuration.why})"
-            )
+            parts.append(f"config {title} (sha256 {settings.configuration.sha256[:8]}, {settings.configuration.why})")
         else:
             parts.append("config as in the analyses")
         count = len(self._evaluation.scenarios)
@@ -106,7 +104,9 @@ class Controller:
             try:
                 folder = write_reports(run, self._settings.output)
             except OSError as error:
-                self._written = f"ERROR the reports cannot be written: {error}; name another folder with --gitleaks-output"
+                self._written = (
+                    f"ERROR the reports cannot be written: {error}; name another folder with --gitleaks-output"
+                )
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
             else:
                 invocation = self._config.invocation_params.dir
@@ -167,7 +167,8 @@ class Controller:
 
     def _scanner_title(self) -> str:
         if self._settings.analyses is not None:
-            return f"analyses in {shown_path(self._settings.analyses, self._config.invocation_params.dir)} (nothing is scanned)"
+            folder = shown_path(self._settings.analyses, self._config.invocation_params.dir)
+            return f"analyses in {folder} (nothing is scanned)"
         if self._scanner:
             return self._scanner.title
         if self._only_collects:
@@ -191,7 +192,9 @@ class Controller:
         ends_well = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
         if self._is_full and session.exitstatus in ends_well and not self._collected_checks():
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
-            self._written = "ERROR gitleaks-eval: no check was collected, so nothing was evaluated; see -k, -m and the arguments"
+            self._written = (
+                "ERROR gitleaks-eval: no check was collected, so nothing was evaluated; see -k, -m and the arguments"
+            )
 
     def _finished_run(self) -> Run | None:
         if self._run is None and self._folder and (self._folder / COLLECTED).exists():
@@ -207,37 +210,38 @@ class Controller:
     def _make_run(self, selected: Mapping[str, Identity], own: int) -> Run:
         assert self._folder is not None  # noqa: S101 - for the type checker: there is a ledger only with a folder
         results = self._recorder.results(selected)
-        by_scenario: dict[str, list[CheckResult]] = {}
+        scenarios = self._evaluation.scenarios
+        by_scenario: dict[str | None, list[CheckResult]] = {
+            name: [] for name in (*(scenario.name for scenario in scenarios), None)
+        }
         for result in results:
-            if result.scenario is not None:
-                by_scenario.setdefault(result.scenario, []).append(result)
-        scenarios = [scenario for scenario in self._evaluation.scenarios if scenario.name in by_scenario]
+            by_scenario[result.scenario].append(result)
+        by_scenario = {name: group for name, group in by_scenario.items() if group}
         read = {scenario.name: read_subject(self._folder, scenario.name) for scenario in scenarios}
-        subjects = {name: subject for name, subject in read.items() if subject}
-        possible = checks_in_modules() * len(self._evaluation.scenarios) + own
+        subjects = {name: subject for name, subject in read.items() if subject and name in by_scenario}
+        unevaluated = sum(
+            scenario.expected.total_secrets
+            for scenario in scenarios
+            if scenario.name in by_scenario and scenario.name not in subjects
+        )
+        possible = checks_in_modules() * len(scenarios) + own
         incomplete = any(result.outcome == ERROR for result in results)
         partial = len(results) < possible
-        card = make_scorecard(
-            results,
-            {scenario.name: by_scenario[scenario.name] for scenario in scenarios},
-            [subject.matching for subject in subjects.values()],
-            sum(scenario.expected.total_secrets for scenario in scenarios if scenario.name not in subjects),
-            incomplete=incomplete,
-            partial=partial,
-        )
+        findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
+        card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=partial)
         return Run(
             results=results,
-            scenarios=self._evaluation.scenarios,
+            scenarios=scenarios,
             subjects=subjects,
             scorecard=card,
             scanner=self._scanner_fields(subjects),
-            corpus_sha256=_corpus_sha256(self._evaluation.scenarios),
+            corpus_sha256=_corpus_sha256(scenarios),
             generated_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
             possible_checks=possible,
             incomplete=incomplete,
             partial=partial,
             reasons=_reasons(results, possible),
-            by_scenario={scenario.name: by_scenario[scenario.name] for scenario in scenarios},
+            by_scenario={name: group for name, group in by_scenario.items() if name is not None},
             analyses=None if self._settings.analyses else self._analyses(subjects),
         )
 
@@ -274,7 +278,9 @@ def _reasons(results: Sequence[CheckResult], possible: int) -> list[str]:
     errors = sum(result.outcome == ERROR for result in results) - not_run
     reasons = []
     if errors:
-        names = dict.fromkeys(result.scenario for result in results if result.outcome == ERROR and result.message != NOT_RUN)
+        names = dict.fromkeys(
+            result.scenario for result in results if result.outcome == ERROR and result.message != NOT_RUN
+        )
         shown = ", ".join(str(name) for name in list(names)[:5] if name)
         reasons.append(f"{errors} checks could not be run ({shown}{', …' if len(names) > 5 else ''})")
     if not_run:

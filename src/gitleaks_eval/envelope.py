@@ -159,9 +159,7 @@ def as_analysis(document: object, source: str) -> Analysis:
         return Analysis(document, _filled_in(data, metadata, "timestamp"))
     if isinstance(results, dict):
         return Analysis(document, _filled_in(results, document, "generated_at"))
-    raise EvaluationError(
-        f"{source}: neither `data` (Caldera envelope) nor `results` (legacy format) is an object"
-    )
+    raise EvaluationError(f"{source}: neither `data` (Caldera envelope) nor `results` (legacy format) is an object")
 
 
 def envelope_problems(analysis: Analysis) -> list[str]:

@@ -3,7 +3,7 @@
 import math
 import re
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&])")
 
 
 def without_surrogates(text: str) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from gitleaks_eval import marks
-from gitleaks_eval.collection import CHECKS
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.evidence import CheckFailed, Evidence
+from gitleaks_eval.plugin import CHECKS
 from gitleaks_eval.recipe import Recipe, load_recipe
 from gitleaks_eval.recorder import ERROR, FAILED, NOT_APPLICABLE, PASSED, Identity, identities_as_json
 from gitleaks_eval.scenario import Scenario, load_scenarios
@@ -119,9 +119,7 @@ class Evaluation:
         """Give our modules outside rootdir their path as node id, so that it can be pasted back."""
         if module_path.parent != CHECKS or self.settings.root in module_path.parents:
             return None
-        module: pytest.Module = pytest.Module.from_parent(
-            parent, path=module_path, nodeid=module_path.as_posix()
-        )
+        module: pytest.Module = pytest.Module.from_parent(parent, path=module_path, nodeid=module_path.as_posix())
         return module
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
@@ -132,7 +130,7 @@ class Evaluation:
         check_id, name = mark.args
         category = mark.kwargs["category"]
         scenario = _scenario_name(item)
-        identity = Identity(*map(sys.intern, (check_id, name, category)), scenario)
+        identity = Identity(sys.intern(check_id), sys.intern(name), sys.intern(category), scenario)
         item.stash[IDENTITY] = identity
         item.user_properties.extend(_identity_properties(identity))
         marker = marks.category_marker(category)
@@ -180,7 +178,7 @@ class Evaluation:
             return report
         outcome = _outcome(report, call)
         if outcome:
-            left = _outcome_properties(outcome, item.stash.get(EVIDENCE, None), report, call)
+            left = _outcome_properties(outcome, item.stash.get(EVIDENCE, None), call)
             item.user_properties[:] = _others(item.user_properties) + _identity_properties(identity) + left
             report.user_properties = list(item.user_properties)
         if call.excinfo and isinstance(call.excinfo.value, (CheckFailed, EvaluationError)):
@@ -217,8 +215,10 @@ def _others(properties: Sequence[tuple[str, object]]) -> list[tuple[str, object]
 def _outcome(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str | None:
     """The outcome that this phase decides: a check that could not be run is an error, not a failure."""
     if report.when != "call":
-        return ERROR if report.failed or report.skipped and not _is_not_applicable(call) else (
-            NOT_APPLICABLE if report.skipped else None
+        return (
+            ERROR
+            if report.failed or (report.skipped and not _is_not_applicable(call))
+            else (NOT_APPLICABLE if report.skipped else None)
         )
     if hasattr(report, "wasxfail"):
         return PASSED if report.passed else FAILED
@@ -236,7 +236,7 @@ def _is_not_applicable(call: pytest.CallInfo[None]) -> bool:
 
 
 def _outcome_properties(
-    outcome: str, evidence: Evidence | None, report: pytest.TestReport, call: pytest.CallInfo[None]
+    outcome: str, evidence: Evidence | None, call: pytest.CallInfo[None]
 ) -> list[tuple[str, object]]:
     left = evidence or Evidence()
     message = left.message

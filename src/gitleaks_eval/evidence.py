@@ -15,7 +15,7 @@ LISTED_AT_MOST = 1_000
 SHOWN_AT_MOST = 240
 
 
-class CheckFailed(AssertionError):
+class CheckFailed(AssertionError):  # noqa: N818 - an outcome, not an error
     """The subject failed the check; the text is the message, the expected and the actual."""
 
 
@@ -44,9 +44,7 @@ def conclude(evidence: Evidence, passed: bool, message: str, expected: object, a
         )
 
 
-def check_equal(
-    evidence: Evidence, expected: Any, actual: Any, *, tolerance: float = 0, what: str = "value"
-) -> None:
+def check_equal(evidence: Evidence, expected: Any, actual: Any, *, tolerance: float = 0, what: str = "value") -> None:
     """The two are equal, or, for numbers, at most `tolerance` apart."""
     __tracebackhide__ = True
     passed = abs(expected - actual) <= tolerance if tolerance else bool(expected == actual)
@@ -88,7 +86,13 @@ def check_not_contains(
     present = sorted(set(forbidden_items) & set(actual_set))
     message = f"unexpected {_listed(present)}" if present else f"{what}: none of the unexpected found"
     expected = {"none_of": whole(forbidden_items)} if allowed is None else whole(allowed)
-    conclude(evidence, not present, message, expected, {**whole(actual_set), "unexpected": present[:LISTED_AT_MOST]})
+    conclude(
+        evidence,
+        not present,
+        message,
+        expected,
+        {**whole(actual_set), "unexpected": present[:LISTED_AT_MOST]},
+    )
 
 
 def check_boolean(evidence: Evidence, expected: bool, actual: bool, *, what: str = "value") -> None:  # noqa: FBT001 - booleans are what it compares

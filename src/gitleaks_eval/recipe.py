@@ -66,9 +66,7 @@ def load_recipe(path: Path) -> Recipe:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise InputError(
-            f"recipe {path}: this file is missing; write it, or give --gitleaks-analysis"
-        ) from None
+        raise InputError(f"recipe {path}: this file is missing; write it, or give --gitleaks-analysis") from None
     except OSError as error:
         raise unreadable("recipe", path, error) from None
     return parse_recipe(content, f"recipe {path}")
@@ -84,9 +82,7 @@ def parse_recipe(content: bytes, source: str) -> Recipe:
     if problems := schema_problems("recipe", document):
         raise InputError("\n".join(f"{source}: {problem}" for problem in problems[:5]))
     reader = _Reader(source)
-    secrets = {
-        name: reader.secret(spec, ["secrets", name]) for name, spec in document.get("secrets", {}).items()
-    }
+    secrets = {name: reader.secret(spec, ["secrets", name]) for name, spec in document.get("secrets", {}).items()}
     commits = tuple(
         reader.commit(commit, ["commits", index], secrets) for index, commit in enumerate(document["commits"])
     )
@@ -130,9 +126,7 @@ class _Reader:
             merge=spec.get("merge"),
             tag=spec.get("tag"),
             write={
-                self._path(name, [*place, "write", name]): self._parts(
-                    content, [*place, "write", name], secrets
-                )
+                self._path(name, [*place, "write", name]): self._parts(content, [*place, "write", name], secrets)
                 for name, content in spec.get("write", {}).items()
             },
             symlink={
@@ -144,19 +138,16 @@ class _Reader:
                 for old, new in spec.get("rename", {}).items()
             },
             delete=tuple(
-                self._path(name, [*place, "delete", index])
-                for index, name in enumerate(spec.get("delete", []))
+                self._path(name, [*place, "delete", index]) for index, name in enumerate(spec.get("delete", []))
             ),
         )
 
     def _parts(self, content: Any, place: list[Any], secrets: Mapping[str, Secret]) -> tuple[Part, ...]:
         if isinstance(content, list):
             return tuple(
-                part
-                for index, item in enumerate(content)
-                for part in self._parts(item, [*place, index], secrets)
+                part for index, item in enumerate(content) for part in self._parts(item, [*place, index], secrets)
             )
-        spec = {"text": content} if isinstance(content, str) else content
+        spec: Mapping[str, Any] = {"text": content} if isinstance(content, str) else content
         if len(spec.keys() & {"text", "bytes", "lines"}) != 1:
             raise self._error(place, "give exactly one of `text`, `bytes` (hex) or `lines`")
         if ("lines" in spec) != ("seed" in spec):
@@ -217,7 +208,7 @@ def _as_bytes(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
-class _Loader(_FastLoader):
+class _Loader(_FastLoader):  # type: ignore[misc]  # one of two classes, chosen at run time
     """YAML with dates left as text, every key a string, and no key twice."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML wants a class attribute
@@ -228,7 +219,7 @@ class _Loader(_FastLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
         keys = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node)  # type: ignore[no-untyped-call]  # PyYAML's stubs
+            key = self.construct_object(key_node)
             if not isinstance(key, str):
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key!r} is no text; put it in quotes", key_node.start_mark
@@ -238,7 +229,8 @@ class _Loader(_FastLoader):
                     None, None, f"the key {key!r} stands here twice", key_node.start_mark
                 )
             keys.add(key)
-        return super().construct_mapping(node, deep)
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return mapping
 
 
 def _parse_yaml(content: bytes, source: str) -> Any:

@@ -180,7 +180,7 @@ def _write_tree(history: _History, tree: Tree, place: str, depth: int = 0) -> by
         entries.append((name + b"/", name, _write_tree(history, subtree, place, depth + 1), DIRECTORY))
     # Git sorts a folder as if its name ended with a slash.
     content = BytesIO()
-    tree_to_stream([(object_id, mode, name) for _, name, object_id, mode in sorted(entries)], content.write)  # type: ignore[misc]  # it takes bytes for names
+    tree_to_stream([(object_id, mode, name) for _, name, object_id, mode in sorted(entries)], content.write)
     return history.store(b"tree", content.getvalue())
 
 

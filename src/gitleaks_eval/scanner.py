@@ -6,7 +6,7 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ _REQUIRED = {"RuleID": str, "File": str, "StartLine": int, "Secret": str, "Match
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _COMMITS = re.compile(r"\b(\d+) commits scanned")
 _BYTES = re.compile(r"scanned ~(\d+) bytes")
+_ERROR_LINE = re.compile(r" (FTL|ERR) |^panic:")
 _GIT_FAILED = re.compile(r"partial scan|stderr is not empty|git error encountered|\[git\]", re.IGNORECASE)
 
 
@@ -74,9 +75,7 @@ class Scanner:
         if failed := _GIT_FAILED.search(log):
             raise EvaluationError(f"its log says that reading the repository failed ({failed[0]!r})")
         commits, added = _COMMITS.search(log), _BYTES.search(log)
-        return Scan(
-            findings, done.duration_ms, int(commits[1]) if commits else None, int(added[1]) if added else None
-        )
+        return Scan(findings, done.duration_ms, int(commits[1]) if commits else None, int(added[1]) if added else None)
 
     def _command(self, repository: Path, report: Path) -> list[str]:
         source = [str(repository)] if self.build.command == "git" else ["--source", str(repository)]
@@ -165,6 +164,5 @@ def _has(finding: Mapping[str, Any], required: Mapping[str, type]) -> bool:
 
 def _last_words(done: Finished) -> str:
     # Only the scanner's own error lines: anything else in its log may quote what it scanned.
-    is_error: Callable[[str], bool] = lambda line: " FTL " in line or " ERR " in line or line.startswith("panic:")  # noqa: E731
-    lines = [line for line in _ANSI.sub("", done.stderr).splitlines() if is_error(line)]
-    return f": {printable(lines[-1].strip())[:200]}" if lines else ""
+    lines = [line.strip() for line in _ANSI.sub("", done.stderr).splitlines() if _ERROR_LINE.search(line)]
+    return f": {printable(lines[-1])[:200]}" if lines else ""

@@ -171,9 +171,7 @@ def read_json(path: Path, what: str) -> Any:
     except OSError as error:
         raise unreadable(what, path, error) from None
     except json.JSONDecodeError as error:
-        raise InputError(
-            f"{what} {path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
-        ) from None
+        raise InputError(f"{what} {path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{what} {path}: not JSON that can be read: {error}") from None
 

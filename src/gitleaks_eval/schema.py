@@ -13,12 +13,10 @@ if TYPE_CHECKING:
 SCHEMAS = Path(__file__).parent / "schemas"
 
 
-def schema_problems(name: str, document: object) -> list[str]:
+def schema_problems(name: str, document: Any) -> list[str]:
     """Each violation of the schema `name` as `JSON pointer: what is wrong`, sorted by place."""
     errors = _validator(name).iter_errors(document)
-    return sorted(
-        f"{pointer(error.absolute_path)}: {printable(_without_document(error.message))}" for error in errors
-    )
+    return sorted(f"{pointer(error.absolute_path)}: {printable(_without_document(error.message))}" for error in errors)
 
 
 def pointer(path: Any) -> str:

@@ -117,17 +117,15 @@ def guard(decision: str, findings: FindingCounts, *, incomplete: bool) -> str:
 
 
 def make_scorecard(
-    results: Sequence[Result],
-    by_scenario: Mapping[str, Sequence[Result]],
-    matchings: Sequence[Matching],
-    unevaluated: int,
+    by_scenario: Mapping[str | None, Sequence[Result]],
+    findings: FindingCounts,
     *,
     incomplete: bool,
     partial: bool,
 ) -> Scorecard:
-    """Score a run; `unevaluated` counts the expected findings of scenarios without an analysis."""
+    """Score a run by its results; those of checks that take no scenario stand under None."""
+    results = [result for group in by_scenario.values() for result in group]
     score = score_of(result.outcome for result in results)
-    findings = count_findings(matchings, unevaluated)
     decision = None if partial else decide(score.rate)
     return Scorecard(
         score=score,
@@ -136,7 +134,9 @@ def make_scorecard(
             for name in categories(results)
         },
         by_scenario={
-            name: score_of(result.outcome for result in group) for name, group in by_scenario.items()
+            name: score_of(result.outcome for result in group)
+            for name, group in by_scenario.items()
+            if name is not None
         },
         findings=findings,
         decision=decision,

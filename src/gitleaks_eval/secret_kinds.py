@@ -48,7 +48,9 @@ def secret_kinds() -> dict[str, SecretKind]:
 
 def preview(value: str) -> str:
     """A mask that helps nobody to guess the secret: at most the public prefix of its kind, never its length."""
-    prefix = next((kind.prefix for kind in secret_kinds().values() if kind.prefix and value.startswith(kind.prefix)), "")
+    prefix = next(
+        (kind.prefix for kind in secret_kinds().values() if kind.prefix and value.startswith(kind.prefix)), ""
+    )
     return prefix + MASK
 
 
@@ -56,9 +58,6 @@ def reveals(text: str, secrets: frozenset[str]) -> bool:
     """Whether `text` holds eight consecutive characters of a secret beyond its public prefix."""
     for value in secrets:
         secret = value.removeprefix(preview(value).removesuffix(MASK))
-        if any(
-            secret[i : i + REVEALING_LENGTH] in text
-            for i in range(max(1, len(secret) - REVEALING_LENGTH + 1))
-        ):
+        if any(secret[i : i + REVEALING_LENGTH] in text for i in range(max(1, len(secret) - REVEALING_LENGTH + 1))):
             return True
     return False

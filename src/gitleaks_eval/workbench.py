@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
@@ -15,7 +15,7 @@ from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
 from gitleaks_eval.envelope import Analysis, read_analysis
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.evidence import CheckFailed
-from gitleaks_eval.git import Readable, head_contents, run_git
+from gitleaks_eval.git import Readable, head_contents, head_of
 from gitleaks_eval.gitleaks import ScannerBuild
 from gitleaks_eval.matching import Matching, match_findings, matching_from_json
 from gitleaks_eval.recipe import Recipe
@@ -158,12 +158,7 @@ class Workbench:
     def _make(self, scenario: Scenario) -> bytes:
         try:
             scanner = self._scanner()
-            recipe = self._recipes.get(scenario.name)
-            if recipe is None:
-                raise EvaluationError(
-                    f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis"
-                )
-            repository = built_repository(recipe, f"recipe {scenario.recipe}")
+            repository = built_repository(self._recipe(scenario), f"recipe {scenario.recipe}")
             document = self._analysed(scanner, repository, scenario.expected, self._canary())
         except EvaluationError as error:
             problem = f"scenario {scenario.name}: {error}"
@@ -171,8 +166,14 @@ class Workbench:
             return json.dumps(document, ensure_ascii=True).encode()
         # The scanner's own words may quote what it scanned.
         if reveals(problem, frozenset(secret.value for secret in self._planted())):
-            problem = f"scenario {scenario.name}: the scan failed; its message is withheld, for it quotes a planted secret"
+            problem = f"scenario {scenario.name}: the scan failed; its message quotes a planted secret and is withheld"
         raise EvaluationError(problem)
+
+    def _recipe(self, scenario: Scenario) -> Recipe:
+        recipe = self._recipes.get(scenario.name)
+        if recipe is None:
+            raise EvaluationError(f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis")
+        return recipe
 
     def _analysed(
         self, scanner: Scanner, repository: BuiltRepository, expected: Expected, canary: Canary
@@ -185,10 +186,20 @@ class Workbench:
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
         scan = min(scans, key=lambda one: one.duration_ms)
-        provenance = _provenance(repository, scanner.build.version, self._bench.run_id)
+        branch, commit = head_of(repository.path)
+        provenance = Provenance(
+            repository=repository.path.parent.name,
+            branch=branch,
+            commit=commit,
+            scanner_version=scanner.build.version,
+            run_id=self._bench.run_id,
+            timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            scan_time_ms=scan.duration_ms,
+            scan_attempts=len(scans),
+        )
         head = head_contents(repository.path) if scan.findings else ()
         policy = load_policy(Path(self._bench.severity_policy))
-        return analyse(scan.findings, head, policy, provenance, scan.duration_ms, len(scans))
+        return analyse(scan.findings, head, policy, provenance)
 
     def _scanned(self, scanner: Scanner, repository: BuiltRepository, canary: Canary) -> Scan:
         scan = scanner.scan(repository.path)
@@ -289,17 +300,3 @@ def _over_threshold(scans: list[Scan], expected: Expected) -> bool:
 def _found(scan: Scan) -> frozenset[tuple[Any, ...]]:
     names = ("Commit", "File", "RuleID", "StartLine", "Secret")
     return frozenset(tuple(finding[name] for name in names) for finding in scan.findings)
-
-
-def _provenance(repository: BuiltRepository, scanner_version: str, run_id: str) -> Provenance:
-    branch, commit = "", ""
-    if run_git(repository.path, "for-each-ref", "--count=1"):
-        commit, branch = run_git(repository.path, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").decode().split()
-    return Provenance(
-        repository=repository.path.parent.name,
-        branch=branch,
-        commit=commit,
-        scanner_version=scanner_version,
-        run_id=run_id,
-        timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-    )

@@ -1,6 +1,7 @@
 """Accuracy (SA-1 to SA-11): what was detected is what the ground truth expects, in count, identity and place."""
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 
 from gitleaks_eval import Evidence, check_contains, check_equal, conclude, marks, not_applicable
@@ -114,5 +115,5 @@ def test_SA_11_severities(expected: Expected, analysis: Analysis, evidence: Evid
     conclude(evidence, not mismatches, message, listed, {**actual, "mismatches": len(mismatches)})
 
 
-def _listed(counts: dict[str, float] | object) -> dict[str, object]:
-    return whole([f"{rule}: {count}" for rule, count in dict(counts).items()])  # type: ignore[call-overload]  # a mapping of either kind
+def _listed(counts: Mapping[str, float]) -> dict[str, object]:
+    return whole([f"{rule}: {count}" for rule, count in counts.items()])

@@ -2,7 +2,15 @@
 
 from functools import partial
 
-from gitleaks_eval import Evidence, check_at_least, check_equal, check_not_contains, conclude, marks, not_applicable
+from gitleaks_eval import (
+    Evidence,
+    check_at_least,
+    check_equal,
+    check_not_contains,
+    conclude,
+    marks,
+    not_applicable,
+)
 from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.evidence import first
 from gitleaks_eval.scenario import Expected
@@ -62,9 +70,7 @@ def test_SD_6_masked_previews(analysis: Analysis, evidence: Evidence) -> None:
     """The preview of each finding holds a `*` or has 8 characters at most; a missing one is empty."""
     # The evidence names files only: an unmasked preview is what must not travel further.
     unmasked = [
-        finding.get("file_path")
-        for finding in analysis.findings()
-        if not _is_masked(finding.get("secret_preview", ""))
+        finding.get("file_path") for finding in analysis.findings() if not _is_masked(finding.get("secret_preview", ""))
     ]
     message = f"{len(unmasked)} findings show their secret" if unmasked else "previews: all masked"
     conclude(evidence, not unmasked, message, "masked, or 8 characters at most", first(unmasked))

@@ -21,13 +21,16 @@ def evaluation_report(run: Run) -> bytes:
     lists = {
         "results": [json.dumps(_result(result)) for result in run.results],
         "findings": [
-            json.dumps(_finding(name, match)) for name, subject in run.subjects.items() for match in subject.matching.matches
+            json.dumps(_finding(name, match))
+            for name, subject in run.subjects.items()
+            for match in subject.matching.matches
         ],
     }
     return with_long_lists(
         {
             "schema_version": REPORT_SCHEMA_VERSION,
-            "tool": {"name": TOOL, "version": gitleaks_eval.__version__},
+            "tool": TOOL,
+            "tool_version": gitleaks_eval.__version__,
             "generated_at": run.generated_at,
             "mode": "synthetic",
             "scanner": dict(run.scanner),
@@ -73,7 +76,10 @@ def score_fields(score: Score) -> dict[str, Any]:
 def with_long_lists(document: Mapping[str, Any], lists: Mapping[str, Iterable[str]]) -> bytes:
     """JSON with an entry a line for the long lists: the indenting encoder is ten times slower."""
     text = json.dumps(json_value(document), indent=2, allow_nan=False)
-    tails = [f'  "{name}": [\n    ' + ",\n    ".join(lines) + "\n  ]" if lines else f'  "{name}": []' for name, lines in lists.items()]
+    tails = [
+        f'  "{name}": [\n    ' + ",\n    ".join(lines) + "\n  ]" if lines else f'  "{name}": []'
+        for name, lines in lists.items()
+    ]
     return (text.removesuffix("\n}") + ",\n" + ",\n".join(tails) + "\n}\n").encode("ascii")
 
 

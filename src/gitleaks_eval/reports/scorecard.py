@@ -114,8 +114,8 @@ def _lines(run: Run) -> Iterator[str]:
         f"{findings.relabelled} relabelled, {findings.missed} missed, {findings.unexpected} unexpected |"
     )
     yield (
-        f"| Documented score | {card.score.normalized:.2f} of 5 ({card.score.rate:.1%}), {card.decision or 'no decision'}; "
-        f"{card.score.applicable_rate:.1%} of the applicable checks |"
+        f"| Documented score | {card.score.normalized:.2f} of 5 ({card.score.rate:.1%}), "
+        f"{card.decision or 'no decision'}; {card.score.applicable_rate:.1%} of the applicable checks |"
     )
     for reason in run.reasons:
         yield f"| Note | {markdown(reason)} |"
@@ -186,8 +186,8 @@ def _failures(run: Run) -> Iterator[str]:
     yield "| Check | Scenario | Outcome | Message |"
     yield "|---|---|---|---|"
     for result in failures[:LISTED_AT_MOST]:
-        name = f"{result.check_id} {result.name}"
-        yield f"| {markdown(name)} | {markdown(result.scenario or '')} | {result.outcome} | {markdown(result.message)} |"
+        cells = (f"{result.check_id} {result.name}", result.scenario or "", result.outcome, result.message)
+        yield f"| {' | '.join(map(markdown, cells))} |"
     if len(failures) > LISTED_AT_MOST:
         yield ""
         yield f"{len(failures) - LISTED_AT_MOST} more are in evaluation\\_report.json."

@@ -47,7 +47,11 @@ def _headline(run: Run) -> str:
     if run.analyses is not None and not run.incomplete:
         parts.append("canary found")
     same = card.decision == card.guarded_decision
-    documented = f"score {card.score.normalized:.2f}" if same else f"documented score {card.score.normalized:.2f} {card.decision}"
+    documented = (
+        f"score {card.score.normalized:.2f}"
+        if same
+        else f"documented score {card.score.normalized:.2f} {card.decision}"
+    )
     return f"{card.guarded_decision}  {', '.join(parts)}  ({documented})"
 
 
@@ -77,10 +81,10 @@ def _findings(run: Run) -> Iterator[str]:
     for _, name, match in rows[:FINDINGS_AT_MOST]:
         yield _finding(name, match, failed_ids(run.by_scenario.get(name, ())))
     for name, subject in run.subjects.items():
-        if subject.matching.unlisted_missed:
-            yield f"MISSED  {name}  {subject.matching.unlisted_missed} of {subject.matching.expected} (its ground truth lists no findings)"
-        if subject.matching.unlisted_unexpected:
-            yield f"UNEXPECTED  {name}  {subject.matching.unlisted_unexpected} (its ground truth lists no findings)"
+        matching = subject.matching
+        for status, count in (("MISSED", matching.unlisted_missed), ("UNEXPECTED", matching.unlisted_unexpected)):
+            if count:
+                yield f"{status}  {name}  {count} (by count: its ground truth lists no findings)"
     if len(rows) > FINDINGS_AT_MOST:
         yield f"and {len(rows) - FINDINGS_AT_MOST} more"
 
