@@ -168,17 +168,17 @@ class _Reader:
         )
 
     def _path(self, name: str, place: list[Any]) -> bytes:
-        parts = name.split("/")
-        if name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:[\\/]", name):
+        path = _as_bytes(self._encodable(name, place))
+        parts = path.split(b"/")
+        if path.startswith((b"/", b"\\")) or re.match(rb"[A-Za-z]:[\\/]", path):
             raise self._error(place, f"the path {name!r} is absolute; paths are relative to the repository")
-        if ".." in parts:
+        if b".." in parts:
             raise self._error(place, f"the path {name!r} leaves the repository with `..`")
-        if any(part.lower() == ".git" for part in parts):
+        if any(part.lower() == b".git" for part in parts):
             raise self._error(place, f"the path {name!r} goes into .git")
-        if "" in parts or "." in parts or "\0" in name:
+        if b"" in parts or b"." in parts or b"\0" in path:
             raise self._error(place, f"the path {name!r} has an empty part, a `.` or a NUL")
-        self._encodable(name, place, errors="surrogateescape")
-        return _as_bytes(name)
+        return path
 
     def _date(self, text: str, place: list[Any]) -> datetime:
         try:
@@ -190,13 +190,11 @@ class _Reader:
             raise self._error(place, f"{text!r} is no ISO 8601 date from 1970 on, such as 2026-01-01T09:00:00Z")
         return date if date.tzinfo else date.replace(tzinfo=timezone.utc)
 
-    def _encodable(self, text: str, place: list[Any], errors: str = "strict") -> str:
+    def _encodable(self, text: str, place: list[Any]) -> str:
         try:
-            text.encode("utf-8", errors)
+            text.encode("utf-8")
         except UnicodeEncodeError:
-            raise self._error(
-                place, "holds a lone surrogate; only file names may, for one byte (\\udc80 to \\udcff)"
-            ) from None
+            raise self._error(place, "holds a lone surrogate; in a path, write a byte as \\xE9") from None
         return text
 
     def _error(self, place: list[Any], problem: str) -> InputError:
@@ -204,8 +202,8 @@ class _Reader:
 
 
 def _as_bytes(path: str) -> bytes:
-    # The convention of os.fsencode: a byte that is not UTF-8 is written as a lone surrogate, "\udce9".
-    return path.encode("utf-8", "surrogateescape")
+    r"""The bytes that git stores; `\xE9` in a path is that byte, for names that are not UTF-8."""
+    return re.sub(rb"\\x([0-9A-Fa-f]{2})", lambda match: bytes.fromhex(match[1].decode()), path.encode("utf-8"))
 
 
 class _Loader(_FastLoader):  # type: ignore[misc]  # one of two classes, chosen at run time

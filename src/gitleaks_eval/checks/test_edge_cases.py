@@ -22,7 +22,7 @@ def test_EC_1_empty_repository(expected: Expected, analysis: Analysis, evidence:
     total, findings = analysis.results.get("total_secrets"), analysis.results.get("findings")
     actual = {"total_secrets": total, "has_findings_list": isinstance(findings, list)}
     passed = isinstance(findings, list) and analysis.count("total_secrets") == 0 and total is not None
-    message = f"empty repository: total_secrets {total}, findings list {'there' if actual['has_findings_list'] else 'not there'}"
+    message = f"empty repository: total_secrets {total}, findings {'a' if isinstance(findings, list) else 'no'} list"
     conclude(evidence, passed, message, {"total_secrets": 0, "has_findings_list": True}, actual)
 
 
