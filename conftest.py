@@ -1,3 +1,26 @@
-"""What the project's own tests share."""
+"""Fixtures that the project's own tests share.
 
-pytest_plugins = ["pytester"]
+In an editable install pytest reads this file in its users' runs, too: it defines, and does nothing else.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def gitleaks() -> Callable[[str], Path]:
+    """The binary of a version of Gitleaks, installed into the user's cache if needed."""
+    from gitleaks_eval.install import installed_binary  # noqa: PLC0415 - not in users' runs
+
+    return lambda version: installed_binary(version, print)[0]
+
+
+@pytest.fixture
+def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variable of the developer's machine changes what a run under test does."""
+    for name in list(os.environ):
+        if name.startswith(("GITLEAKS_", "PYTEST_ADDOPTS", "PYTEST_XDIST")):
+            monkeypatch.delenv(name)

@@ -79,9 +79,12 @@ class Controller:
             node.workerinput[WORKER_INPUT] = json.dumps(asdict(self._evaluation.bench))
 
     def pytest_collection(self) -> None:
-        """Try the scanner on the canary while pytest collects; in a parallel run the workers do."""
+        """Begin while pytest collects, with what will be selected for sure; in a parallel run the workers do."""
         if self._evaluation.bench and not self._config.pluginmanager.has_plugin("dsession"):
-            self._evaluation.workbench.start_canary()
+            chosen = ("keyword", "markexpr", "lf", "deselect", "stepwise", "maxfail")
+            narrowed = any(self._config.getoption(name, None) for name in chosen)
+            names = [scenario.name for scenario in self._evaluation.scenarios]
+            self._evaluation.workbench.start(names if self._is_full and not narrowed else ())
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take a report into the ledger."""

@@ -164,8 +164,7 @@ class Evaluation:
         if not path.exists():
             write_atomically(path, json.dumps(collected).encode())
         if not hasattr(self._config, "workerinput"):
-            wanted = dict.fromkeys(item.scenario for item in selected.values() if item.scenario)
-            self.workbench.start(wanted)
+            self.workbench.start(dict.fromkeys(item.scenario for item in selected.values() if item.scenario))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

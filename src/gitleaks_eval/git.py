@@ -48,7 +48,7 @@ def git_environment() -> dict[str, str]:
     }
 
 
-def run_git(repository: Path, *arguments: str, stdin: bytes | None = None) -> bytes:
+def run_git(repository: Path, *arguments: str) -> bytes:
     """The output of a git command.
 
     Raises:
@@ -56,13 +56,19 @@ def run_git(repository: Path, *arguments: str, stdin: bytes | None = None) -> by
     """
     command = ["git", "-C", str(repository), *arguments]
     try:
-        done = subprocess.run(command, env=git_environment(), input=stdin, capture_output=True, check=False)
+        done = subprocess.run(
+            command, env=git_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
     except OSError as error:
-        raise EvaluationError(f"git cannot be run: {error.strerror}; install git 2.32 or newer") from None
+        raise _no_git(error) from None
     if done.returncode:
         reason = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no message"]
         raise EvaluationError(f"git {arguments[0]} failed in {repository}: {reason[0]}")
     return done.stdout
+
+
+def _no_git(error: OSError) -> EvaluationError:
+    return EvaluationError(f"git cannot be run: {error.strerror}; install git 2.32 or newer")
 
 
 def readable(repository: Path) -> Readable:
@@ -87,37 +93,72 @@ def readable(repository: Path) -> Readable:
     return Readable(len(commits_with_changes), len(commits_with_text), added_bytes)
 
 
-def head_of(repository: Path) -> tuple[str, str]:
-    """The branch that HEAD names and its commit id; both empty when there is no commit yet.
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What HEAD names: a branch, a commit id, and the contents of its files; empty before the first commit."""
+
+    branch: str
+    commit: str
+    contents: tuple[bytes, ...]
+
+    def __repr__(self) -> str:
+        """Without the contents, which hold planted secrets."""
+        return f"<Head {self.branch} {self.commit}>"
+
+
+def read_head(repository: Path) -> Head:
+    """Read HEAD and its files, each distinct content once, in one git process.
 
     Raises:
-        EvaluationError: when git cannot read the repository.
+        EvaluationError: when git cannot be run or does not answer.
     """
-    if not run_git(repository, "for-each-ref", "--count=1"):
-        return "", ""
-    commit, branch = run_git(repository, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").decode().split()
-    return branch, commit
+    branch = (repository / ".git" / "HEAD").read_text(encoding="utf-8").strip().removeprefix("ref: refs/heads/")
+    command = ["git", "-C", str(repository), "cat-file", "--batch"]
+    try:
+        process = subprocess.Popen(
+            command, env=git_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+    except OSError as error:
+        raise _no_git(error) from None
+    with process:
+        try:
+            commit, _ = _object(process, b"HEAD")
+            contents = _blobs(process, b"HEAD^{tree}") if commit else {}
+        finally:
+            process.kill()
+    return Head(branch, commit.decode(), tuple(contents.values()))
 
 
-def head_contents(repository: Path) -> Iterator[bytes]:
-    """The content of each file of the HEAD tree; nothing when there is no commit yet.
+def _object(process: "subprocess.Popen[bytes]", name: bytes) -> tuple[bytes, bytes]:
+    """The id and the content of an object; both empty when there is none of that name."""
+    assert process.stdin  # noqa: S101 - for the type checker: both are pipes
+    assert process.stdout  # noqa: S101 - the same
+    try:
+        process.stdin.write(name + b"\n")
+        process.stdin.flush()
+        header = process.stdout.readline().split()
+        if header[1:] == [b"missing"]:
+            return b"", b""
+        content = process.stdout.read(int(header[2]))
+        process.stdout.read(1)
+    except (OSError, IndexError, ValueError):
+        raise EvaluationError(f"git cannot read {name.decode('ascii', 'replace')} of the repository") from None
+    return header[0], content
 
-    Raises:
-        EvaluationError: when git cannot read the repository.
-    """
-    if not head_of(repository)[1]:
-        return
-    listing = run_git(repository, "ls-tree", "-r", "-z", "HEAD").split(b"\0")
-    blobs = dict.fromkeys(line.split()[2] for line in listing if line and line.split()[1] == b"blob")
-    if not blobs:
-        return
-    output = run_git(repository, "cat-file", "--batch", stdin=b"\n".join(blobs) + b"\n")
-    at = 0
-    while at < len(output):
-        end = output.index(b"\n", at)
-        size = int(output[at:end].split()[2])
-        yield output[end + 1 : end + 1 + size]
-        at = end + 1 + size + 1
+
+def _blobs(process: "subprocess.Popen[bytes]", tree: bytes) -> dict[bytes, bytes]:
+    """The content of each file below a tree, by its id; submodules hold none."""
+    blobs: dict[bytes, bytes] = {}
+    _, entries = _object(process, tree)
+    while entries:
+        mode, rest = entries.split(b" ", 1)
+        _, rest = rest.split(b"\0", 1)
+        object_id, entries = rest[:20].hex().encode(), rest[20:]
+        if mode == b"40000":
+            blobs |= _blobs(process, object_id)
+        elif mode != b"160000" and object_id not in blobs:
+            blobs[object_id] = _object(process, object_id)[1]
+    return blobs
 
 
 @dataclass(slots=True)

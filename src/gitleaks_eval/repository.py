@@ -10,7 +10,6 @@ from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 
-from git.objects.fun import tree_to_stream
 from gitdb import IStream, LooseObjectDB
 
 from gitleaks_eval.errors import InputError
@@ -179,9 +178,8 @@ def _write_tree(history: _History, tree: Tree, place: str, depth: int = 0) -> by
         subtree = {path: tree[path] for path in paths}
         entries.append((name + b"/", name, _write_tree(history, subtree, place, depth + 1), DIRECTORY))
     # Git sorts a folder as if its name ended with a slash.
-    content = BytesIO()
-    tree_to_stream([(object_id, mode, name) for _, name, object_id, mode in sorted(entries)], content.write)
-    return history.store(b"tree", content.getvalue())
+    content = b"".join(b"%o %s\0%s" % (mode, name, object_id) for _, name, object_id, mode in sorted(entries))
+    return history.store(b"tree", content)
 
 
 def _commit_object(commit: Commit, tree_id: bytes, parents: list[bytes]) -> bytes:

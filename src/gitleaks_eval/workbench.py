@@ -15,7 +15,7 @@ from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
 from gitleaks_eval.envelope import Analysis, read_analysis
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.evidence import CheckFailed
-from gitleaks_eval.git import Readable, head_contents, head_of
+from gitleaks_eval.git import Readable, read_head
 from gitleaks_eval.gitleaks import ScannerBuild
 from gitleaks_eval.matching import Matching, match_findings, matching_from_json
 from gitleaks_eval.recipe import Recipe
@@ -87,15 +87,12 @@ class Workbench:
         self._kept_bytes = 0
         self._failures: dict[str, str] = {}
 
-    def start_canary(self) -> None:
-        """Try the scanner on the canary, while pytest collects."""
+    def start(self, names: Iterable[str]) -> None:
+        """Make these analyses ahead, in this order, as many at a time as there are cores; first of all the canary."""
         if self._bench.scanner:
             self._pool.submit(self._canary)
-
-    def start(self, names: Iterable[str]) -> None:
-        """Make these analyses ahead, in this order, as many at a time as there are cores."""
         for name in names:
-            if self._scenarios[name].analysis is None:
+            if name not in self._ahead and self._scenarios[name].analysis is None:
                 self._ahead[name] = self._pool.submit(self._made, self._scenarios[name])
 
     def analysis(self, scenario: Scenario) -> Analysis:
@@ -186,20 +183,19 @@ class Workbench:
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
         scan = min(scans, key=lambda one: one.duration_ms)
-        branch, commit = head_of(repository.path)
+        head = read_head(repository.path)
         provenance = Provenance(
             repository=repository.path.parent.name,
-            branch=branch,
-            commit=commit,
+            branch=head.branch,
+            commit=head.commit,
             scanner_version=scanner.build.version,
             run_id=self._bench.run_id,
             timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
             scan_time_ms=scan.duration_ms,
             scan_attempts=len(scans),
         )
-        head = head_contents(repository.path) if scan.findings else ()
         policy = load_policy(Path(self._bench.severity_policy))
-        return analyse(scan.findings, head, policy, provenance)
+        return analyse(scan.findings, head.contents, policy, provenance)
 
     def _scanned(self, scanner: Scanner, repository: BuiltRepository, canary: Canary) -> Scan:
         scan = scanner.scan(repository.path)

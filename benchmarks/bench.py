@@ -1,0 +1,174 @@
+"""What speed is promised, measured as whole processes in turn and printed as ratios: `nox -s bench`."""
+
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gitleaks_eval.gitleaks import PINNED_VERSION
+from gitleaks_eval.install import installed_binary
+from gitleaks_eval.scenario import shipped_data
+
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+BINARY = str(installed_binary(PINNED_VERSION, print)[0])
+# As users have it: compiled modules are kept.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+Run = tuple[float, int]
+
+
+def measured(command: Sequence[str], folder: Path, **environment: str) -> Run:
+    """Wall time in seconds and peak memory in KiB of one process; it must end with status 0 or 1."""
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        command, cwd=folder, env={**ENVIRONMENT, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in {0, 1}:
+        sys.exit(f"{' '.join(command)} ended with status {process.returncode}")
+    return seconds, usage.ru_maxrss
+
+
+def in_turn(runs: int, *measures: Callable[[], Run]) -> list[Run]:
+    """The median time and memory of each, measured A B A B … after one warm-up."""
+    for measure in measures:
+        measure()
+    rounds = [[measure() for measure in measures] for _ in range(runs)]
+    return [
+        (statistics.median(run[0] for run in column), int(statistics.median(run[1] for run in column)))
+        for column in zip(*rounds, strict=True)
+    ]
+
+
+def inert(folder: Path) -> None:
+    """Installed but not asked for, the plugin adds less than 10 ms to the start of pytest."""
+    (folder / "test_nothing.py").write_text("def test_nothing():\n    pass\n", encoding="utf-8")
+    without, installed = in_turn(
+        15,
+        lambda: measured([*PYTEST, "-p", "no:gitleaks_eval"], folder),
+        lambda: measured(PYTEST, folder),
+    )
+    added = (installed[0] - without[0]) * 1000
+    print(
+        f"inert: adds {added:.1f} ms to {without[0] * 1000:.0f} ms; ratio {installed[0] / without[0]:.3f} (promised: < 10 ms)"
+    )
+
+
+def cold(folder: Path) -> None:
+    """Nine scenarios built, scanned and checked, against as many empty tests and nine bare scans."""
+    empty_tests(folder, 39, 9)
+    cache = folder / "cache"
+    repositories = folder / "repositories"
+    subprocess.run(
+        [sys.executable, "-m", "gitleaks_eval.build_repos", repositories], check=True, stdout=subprocess.DEVNULL
+    )
+    names = [path.stem for path in sorted(shipped_data("ground_truth").glob("*.json"))]
+
+    def evaluation() -> Run:
+        shutil.rmtree(cache, ignore_errors=True)
+        command = [*PYTEST, "--gitleaks-eval", "--gitleaks-binary", BINARY, "--rootdir", str(folder)]
+        return measured(command, folder, XDG_CACHE_HOME=str(cache))
+
+    def bare() -> Run:
+        tests = measured([*PYTEST, "test_empty.py"], folder)
+        scans = [
+            measured(
+                [BINARY, "git", str(repositories / name), "--exit-code", "1", "-r", str(folder / "r.json")], folder
+            )
+            for name in names
+        ]
+        return tests[0] + sum(scan[0] for scan in scans), tests[1]
+
+    whole, parts = in_turn(7, evaluation, bare)
+    print(f"cold: {whole[0]:.2f} s against {parts[0]:.2f} s; ratio {whole[0] / parts[0]:.2f} (promised: <= 1.5)")
+
+
+def many(folder: Path) -> None:
+    """A thousand analyses that exist, 39,000 checks, against as many empty parametrized tests."""
+    scenarios, analyses = folder / "scenarios", folder / "analyses"
+    scenarios.mkdir()
+    output = folder / "nine"
+    command = [*PYTEST, "--gitleaks-eval", "--gitleaks-binary", BINARY, "--gitleaks-output", str(output)]
+    measured(command, folder)
+    analyses.mkdir()
+    truths = sorted(shipped_data("ground_truth").glob("*.json"))
+    for number in range(1000):
+        truth = truths[number % len(truths)]
+        shutil.copy(truth, scenarios / f"scenario-{number:04}.json")
+        shutil.copy(output / "analysis" / truth.name, analyses / f"scenario-{number:04}.json")
+    empty_tests(folder, 39, 1000)
+    evaluation = [
+        *PYTEST,
+        "--gitleaks-eval",
+        "--gitleaks-scenarios",
+        str(scenarios),
+        "--gitleaks-analysis",
+        str(analyses),
+    ]
+    ours, empty = in_turn(1, lambda: measured(evaluation, folder), lambda: measured([*PYTEST, "test_empty.py"], folder))
+    kib = (ours[1] - empty[1]) / 39_000
+    print(f"many: {ours[0]:.1f} s against {empty[0]:.1f} s; ratio {ours[0] / empty[0]:.2f} (promised: <= 2)")
+    print(f"many: {kib:.2f} KiB a check beyond pytest's own (promised: < 3)")
+
+
+def large(folder: Path) -> None:
+    """An analysis with 200,000 findings, against the time that json.loads needs for it."""
+    scenarios, analyses = folder / "scenarios", folder / "analyses"
+    scenarios.mkdir()
+    analyses.mkdir()
+    output = folder / "nine"
+    measured([*PYTEST, "--gitleaks-eval", "--gitleaks-binary", BINARY, "--gitleaks-output", str(output)], folder)
+    document = json.loads((output / "analysis" / "api-keys.json").read_text(encoding="utf-8"))
+    template = document["data"]["findings"][0]
+    document["data"]["findings"] += [
+        {**template, "file_path": f"generated/{number % 1000}/file.py", "line_number": number}
+        for number in range(200_000)
+    ]
+    text = json.dumps(document, indent=1)
+    (analyses / "api-keys.json").write_text(text, encoding="utf-8")
+    shutil.copy(shipped_data("ground_truth") / "api-keys.json", scenarios)
+    started = time.perf_counter()
+    json.loads(text)
+    parsing = time.perf_counter() - started
+    (evaluation,) = in_turn(
+        3,
+        lambda: measured(
+            [*PYTEST, "--gitleaks-eval", "--gitleaks-scenarios", str(scenarios), "--gitleaks-analysis", str(analyses)],
+            folder,
+        ),
+    )
+    bound = 3 * parsing + 1
+    print(
+        f"large: {evaluation[0]:.2f} s for {len(text) >> 20} MiB, json.loads alone {parsing:.2f} s; "
+        f"ratio {evaluation[0] / bound:.2f} of 3 x json.loads + 1 s (promised: <= 1)"
+    )
+
+
+def empty_tests(folder: Path, tests: int, parameters: int) -> None:
+    """A module of empty tests, each with as many parameters as there are scenarios."""
+    lines = ["import pytest", "", f"each = pytest.mark.parametrize('scenario', range({parameters}))", ""]
+    for number in range(tests):
+        lines += ["@each", f"def test_{number}(scenario):", "    pass", ""]
+    (folder / "test_empty.py").write_text("\n".join(lines), encoding="utf-8")
+
+
+def main() -> None:
+    """Measure what is named, else everything."""
+    benchmarks = {"inert": inert, "cold": cold, "many": many, "large": large}
+    for name in sys.argv[1:] or benchmarks:
+        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            (Path(folder) / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+            benchmarks[name](Path(folder))
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    main()
