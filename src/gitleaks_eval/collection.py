@@ -2,7 +2,7 @@
 
 import glob
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,24 +48,15 @@ def names_a_check(argument: str) -> bool:
     return b"gitleaks_eval" in content and _DECORATOR.search(content) is not None
 
 
-def checks_in_modules() -> int:
-    """How many checks ship, counted in their sources: a narrowed run does not collect them all."""
-    return sum(len(re.findall(r"^@check\(", path.read_text(encoding="utf-8"), re.MULTILINE)) for path in modules())
-
-
-def modules() -> Iterator[Path]:
-    """The shipped check modules, in the order of the requirements' catalogue."""
-    yield from sorted(CHECKS.glob("test_*.py"))
-
-
 def effective_root(config: pytest.Config) -> Root:
     """The rootdir and ini file of the full run.
 
-    A check named by its path in site-packages makes pytest look for them there. Then they are the ones it
-    would find from `--rootdir`, else from the invocation directory, `addopts` included.
+    A check named by its path makes pytest look for them around our package, which is in site-packages or in a
+    checkout. Then they are the ones it would find from `--rootdir`, else from the invocation directory, `addopts`
+    included; a file named with `-c` stands.
     """
     invocation = config.invocation_params.dir
-    if config.inipath is not None or not _names_shipped(config):
+    if config.getoption("inifilename") or not _names_shipped(config):
         return Root(config.rootpath, config.inipath, config.getini, config.getoption, invocation)
     rootdir = config.getoption("rootdir")
     start = invocation / rootdir if rootdir else invocation
@@ -83,7 +74,7 @@ def effective_root(config: pytest.Config) -> Root:
 
 def _names_shipped(config: pytest.Config) -> bool:
     # The folder that the flag itself adds came after pytest had looked for its ini file.
-    added = {str(CHECKS)} if config.getoption("gitleaks_eval") else set()
+    added = {str(CHECKS)} - set(config.invocation_params.args) if config.getoption("gitleaks_eval") else set()
     return any(is_shipped(argument) for argument in set(config.getoption("file_or_dir")) - added)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.collection import checks_in_modules
+from gitleaks_eval.catalogue import catalogue
 from gitleaks_eval.configuration import copy_configuration
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.evaluation import COLLECTED, WORKER_INPUT, Evaluation
@@ -227,7 +227,7 @@ class Controller:
             for scenario in scenarios
             if scenario.name in by_scenario and scenario.name not in subjects
         )
-        possible = checks_in_modules() * len(scenarios) + own
+        possible = len(catalogue()) * len(scenarios) + own
         incomplete = any(result.outcome == ERROR for result in results)
         partial = len(results) < possible
         findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)

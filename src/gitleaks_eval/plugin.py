@@ -70,6 +70,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", f"{marks.CHECK_MARK}(id, name, category): a check of gitleaks-eval (set by its decorator)"
     )
+    if config.getoption("help", default=False):
+        return
     named = config.getoption("file_or_dir")
     if config.getoption("gitleaks_eval") or _names_a_check(named):
         from gitleaks_eval.evaluation import activate  # noqa: PLC0415 - only when asked for
