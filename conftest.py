@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+CACHE_HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
 
 @pytest.fixture(scope="session")
 def gitleaks() -> Callable[[str], Path]:
@@ -20,7 +22,11 @@ def gitleaks() -> Callable[[str], Path]:
 
 @pytest.fixture
 def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No variable of the developer's machine changes what a run under test does."""
+    """No variable of the developer's machine changes what a run under test does.
+
+    pytester moves HOME; the cache stays where it is, or each run would install its scanner anew.
+    """
     for name in list(os.environ):
         if name.startswith(("GITLEAKS_", "PYTEST_ADDOPTS", "PYTEST_XDIST")):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE_HOME))

@@ -5,8 +5,11 @@ import functools
 import importlib
 import inspect
 import json
+import os
 import pkgutil
 import random
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +25,8 @@ from gitleaks_eval.scenario import Expected, Scenario, load_scenario
 from gitleaks_eval.secret_kinds import secret_kinds
 
 Json = dict[str, Any]
-Path_ = tuple[str | int, ...]
-Edits = Mapping[Path_, Any]
+Place = tuple[str | int, ...]
+Edits = Mapping[Place, Any]
 Item = TypeVar("Item")
 
 REMOVED = object()
@@ -281,3 +284,25 @@ def shuffled(items: Iterable[Item], seed: int) -> Sequence[Item]:
     mixed = list(items)
     random.Random(seed).shuffle(mixed)  # noqa: S311 - an order, not a secret
     return mixed
+
+
+def git(repository: Path, *arguments: str, **environment: str) -> bytes:
+    """The output of a git command that no user's configuration reaches."""
+    program = shutil.which("git")
+    assert program
+    clean = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(repository),
+        "LC_ALL": "C.UTF-8",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z",
+        "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
+        **{f"GIT_{who}_NAME": "A" for who in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{who}_EMAIL": "a@example.com" for who in ("AUTHOR", "COMMITTER")},
+        **environment,
+    }
+    command = [program, "-C", str(repository), *arguments]
+    done = subprocess.run(command, env=clean, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout

@@ -152,7 +152,7 @@ def _directories(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     rules: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in entries:
         path = entry["file_path"]
-        folders = [str(parent) for parent in PurePosixPath(path).parents]
+        folders = [str(parent) for parent in PurePosixPath(path).parents] or ["."]
         direct[folders[0]] += 1
         direct_files[folders[0]].add(path)
         for folder in folders:

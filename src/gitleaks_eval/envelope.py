@@ -5,7 +5,7 @@ message that says where the value stands; no check crashes.
 """
 
 import json
-import math
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,7 +178,10 @@ def _filled_in(results: dict[str, Any], outer: object, timestamp: str) -> Mappin
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    # An integer that no float holds would end in an OverflowError wherever it is divided.
+    return abs(value) <= sys.float_info.max
 
 
 def _number(value: Any, name: str) -> float:
@@ -190,4 +193,9 @@ def _number(value: Any, name: str) -> float:
 
 
 def _kind(value: object) -> str:
-    return _KINDS.get(type(value), f"the number {value}")
+    return _KINDS.get(type(value)) or f"the number {_shown(value)}"
+
+
+def _shown(number: object) -> str:
+    text = str(number)
+    return text if len(text) <= 40 else f"{text[:20]}… ({len(text)} digits)"

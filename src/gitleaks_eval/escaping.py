@@ -28,14 +28,16 @@ def markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", printable(text))
 
 
-def json_value(value: object) -> object:
+def json_value(value: object, depth: int = 0) -> object:
     """A copy of a JSON value that any JSON reader takes: no NaN, no infinity, no lone surrogate."""
     if isinstance(value, str):
         return without_surrogates(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
+    if isinstance(value, (dict, list, tuple)) and depth >= 20:
+        return "…"
     if isinstance(value, dict):
-        return {without_surrogates(str(key)): json_value(item) for key, item in value.items()}
+        return {without_surrogates(str(key)): json_value(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [json_value(item) for item in value]
+        return [json_value(item, depth + 1) for item in value]
     return value

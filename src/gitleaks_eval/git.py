@@ -112,7 +112,11 @@ def read_head(repository: Path) -> Head:
     Raises:
         EvaluationError: when git cannot be run or does not answer.
     """
-    branch = (repository / ".git" / "HEAD").read_text(encoding="utf-8").strip().removeprefix("ref: refs/heads/")
+    try:
+        head = (repository / ".git" / "HEAD").read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise EvaluationError(f"git cannot read HEAD of {repository}: {error}") from None
+    branch = head.strip().removeprefix("ref: refs/heads/")
     command = ["git", "-C", str(repository), "cat-file", "--batch"]
     try:
         process = subprocess.Popen(
@@ -137,7 +141,7 @@ def _object(process: "subprocess.Popen[bytes]", name: bytes) -> tuple[bytes, byt
         process.stdin.write(name + b"\n")
         process.stdin.flush()
         header = process.stdout.readline().split()
-        if header[1:] == [b"missing"]:
+        if header[1:] == [b"missing"] and name == b"HEAD":
             return b"", b""
         content = process.stdout.read(int(header[2]))
         process.stdout.read(1)

@@ -9,6 +9,7 @@ from typing import Any
 from gitleaks_eval.scenario import Expected, ExpectedFinding
 
 MOVED_AT_MOST = 3
+NO_LINE = -1_000_000
 EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED = "exact", "moved", "relabelled", "missed", "unexpected"
 
 
@@ -167,7 +168,7 @@ def _as_reported(finding: Mapping[str, Any]) -> _Reported:
     return _Reported(
         str(finding.get("file_path", "")),
         str(finding.get("rule_id", "")),
-        line if isinstance(line, int) else -1,
+        line if isinstance(line, int) and not isinstance(line, bool) else NO_LINE,
         severity if isinstance(severity, str) else None,
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 REPEATED_AT_MOST = 10_000
+NESTED_AT_MOST = 50
 _CLASS_ESCAPES = {"d": string.digits, "w": string.ascii_letters + string.digits + "_"}
 _LITERAL_ESCAPES = {"n": "\n", "t": "\t"}
 _UNSUPPORTED = {
@@ -86,6 +87,7 @@ class _Parser:
 
     pattern: str
     at: int = 0
+    depth: int = 0
 
     def parse(self) -> Node:
         node = self._choice()
@@ -120,11 +122,15 @@ class _Parser:
         return _literal(char)
 
     def _group(self, start: int) -> Node:
+        self.depth += 1
+        if self.depth > NESTED_AT_MOST:
+            raise self._error(start, f"more than {NESTED_AT_MOST} groups in each other")
         if self._take("?") and not self._take(":"):
             raise self._error(start, "a special group; only ( ) and (?: ) are supported")
         node = self._choice()
         if not self._take(")"):
             raise self._error(start, "a group that is never closed")
+        self.depth -= 1
         return node
 
     def _class(self, start: int) -> str:
@@ -187,7 +193,9 @@ class _Parser:
         if end < 0 or not all(bound.isascii() and bound.isdigit() for bound in digits):
             raise self._error(start, "a repeat that is not {n} or {m,n}")
         self.at = end + 1
-        low, high = int(digits[0]), int(digits[1])
+        # Python itself refuses to read a number of thousands of digits.
+        too_long = max(map(len, digits)) > 9
+        low, high = (0, REPEATED_AT_MOST + 1) if too_long else (int(digits[0]), int(digits[1]))
         if low > high or high > REPEATED_AT_MOST:
             raise self._error(start, f"a repeat that runs backwards or beyond {REPEATED_AT_MOST}")
         return low, high

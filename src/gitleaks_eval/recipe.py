@@ -3,7 +3,7 @@
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from gitleaks_eval.secret_kinds import Secret, secret_kinds
 
 PLACEHOLDER = re.compile(r"\{\{\s*secret\.([A-Za-z0-9_-]+)\s*\}\}")
 DEFAULT_BRANCH = "main"
+# What git itself takes for .git: also the short name of Windows, and with characters that HFS+ ignores.
+_DOT_GIT = re.compile(r"(\.git|git~1)[ .]*(:.*)?", re.IGNORECASE)
+_IGNORED_BY_HFS = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 # The C parser where PyYAML was built with it; both read the same language.
 _FastLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -98,7 +101,8 @@ class _Reader:
     def secret(self, spec: Mapping[str, Any], place: list[Any]) -> Secret:
         if ("kind" in spec) == ("pattern" in spec):
             raise self._error(place, "give either `kind` or `pattern`")
-        seed = str(spec["seed"])
+        seed = self._encodable(str(spec["seed"]), [*place, "seed"])
+        self._encodable(spec.get("pattern", ""), [*place, "pattern"])
         if "kind" in spec:
             kind = secret_kinds().get(spec["kind"])
             if kind is None:
@@ -111,6 +115,7 @@ class _Reader:
         except PatternError as error:
             problem = str(error)
         else:
+            self._encodable(value, [*place, "pattern"])
             if value:
                 return secret
             problem = "its value is empty"
@@ -118,19 +123,21 @@ class _Reader:
 
     def commit(self, spec: Mapping[str, Any], place: list[Any], secrets: Mapping[str, Secret]) -> Commit:
         return Commit(
-            message=self._encodable(spec["message"], [*place, "message"]),
-            author=self._encodable(spec["author"], [*place, "author"]),
+            message=self._header(spec["message"], [*place, "message"]),
+            author=self._header(spec["author"], [*place, "author"]),
             date=self._date(spec["date"], [*place, "date"]),
-            branch=spec.get("branch", DEFAULT_BRANCH),
+            branch=self._ref(spec, "branch", place) or DEFAULT_BRANCH,
             start=spec.get("from"),
             merge=spec.get("merge"),
-            tag=spec.get("tag"),
+            tag=self._ref(spec, "tag", place),
             write={
                 self._path(name, [*place, "write", name]): self._parts(content, [*place, "write", name], secrets)
                 for name, content in spec.get("write", {}).items()
             },
             symlink={
-                self._path(name, [*place, "symlink", name]): _as_bytes(target)
+                self._path(name, [*place, "symlink", name]): _as_bytes(
+                    self._encodable(target, [*place, "symlink", name])
+                )
                 for name, target in spec.get("symlink", {}).items()
             },
             rename={
@@ -154,6 +161,7 @@ class _Reader:
             raise self._error(place, "`lines` and `seed` go together")
         text = spec.get("text", "")
         self._encodable(text, place)
+        self._encodable(str(spec.get("seed", "")), place)
         for name in PLACEHOLDER.findall(text):
             if name not in secrets:
                 raise self._error(place, f"unknown secret {name!r}; `secrets` names {sorted(secrets)}")
@@ -174,7 +182,7 @@ class _Reader:
             raise self._error(place, f"the path {name!r} is absolute; paths are relative to the repository")
         if b".." in parts:
             raise self._error(place, f"the path {name!r} leaves the repository with `..`")
-        if any(part.lower() == b".git" for part in parts):
+        if any(_DOT_GIT.fullmatch(part.decode("utf-8", "ignore").translate(_IGNORED_BY_HFS)) for part in parts):
             raise self._error(place, f"the path {name!r} goes into .git")
         if b"" in parts or b"." in parts or b"\0" in path:
             raise self._error(place, f"the path {name!r} has an empty part, a `.` or a NUL")
@@ -186,9 +194,20 @@ class _Reader:
             date = datetime.fromisoformat(re.sub(r"[Zz]$", "+00:00", text))
         except ValueError:
             date = None
-        if date is None or date.year < 1970:
+        if date is None or not _fits_git(date):
             raise self._error(place, f"{text!r} is no ISO 8601 date from 1970 on, such as 2026-01-01T09:00:00Z")
         return date if date.tzinfo else date.replace(tzinfo=timezone.utc)
+
+    def _header(self, text: str, place: list[Any]) -> str:
+        if "\0" in text or (place[-1] == "author" and "\n" in text):
+            raise self._error(place, "holds a NUL or a line end, which git would call corrupt")
+        return self._encodable(text, place)
+
+    def _ref(self, spec: Mapping[str, Any], key: str, place: list[Any]) -> str | None:
+        name: str | None = spec.get(key)
+        if name and (name.endswith("\n") or any(part.endswith(".lock") for part in name.split("/"))):
+            raise self._error([*place, key], f"{name!r} is no name that git takes")
+        return name
 
     def _encodable(self, text: str, place: list[Any]) -> str:
         try:
@@ -199,6 +218,12 @@ class _Reader:
 
     def _error(self, place: list[Any], problem: str) -> InputError:
         return InputError(f"{self.source}: {pointer(place)}: {problem}")
+
+
+def _fits_git(date: datetime) -> bool:
+    # Git counts seconds since 1970 in UTC, and writes an offset in hours and minutes.
+    instant = (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp()
+    return instant >= 0 and not (date.utcoffset() or timedelta()) % timedelta(minutes=1)
 
 
 def _as_bytes(path: str) -> bytes:

@@ -108,11 +108,19 @@ def _add_commit(history: _History, recipe: Recipe, commit: Commit, place: str) -
     ancestors = frozenset((commit_id,)).union(*(parent.ancestors for parent in parents))
     tip = Tip(commit_id, tree, ancestors)
     history.commits[commit_id] = tip
+    _no_conflict(commit.branch, history.branches, f"{place}/branch")
     history.branches[commit.branch] = tip
     if commit.tag:
         if commit.tag in history.tags:
             raise InputError(f"{place}/tag: the tag {commit.tag!r} stands on two commits")
+        _no_conflict(commit.tag, history.tags, f"{place}/tag")
         history.tags[commit.tag] = tip
+
+
+def _no_conflict(name: str, names: Mapping[str, Tip], place: str) -> None:
+    for other in names:
+        if other.startswith(f"{name}/") or name.startswith(f"{other}/"):
+            raise InputError(f"{place}: git cannot keep {name!r} beside {other!r}")
 
 
 def _parents(history: _History, commit: Commit, place: str) -> list[Tip]:

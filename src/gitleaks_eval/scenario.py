@@ -167,13 +167,17 @@ def read_json(path: Path, what: str) -> Any:
         InputError: when it cannot be read (and why) or parsed (line and column).
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except OSError as error:
         raise unreadable(what, path, error) from None
     except json.JSONDecodeError as error:
         raise InputError(f"{what} {path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{what} {path}: not JSON that can be read: {error}") from None
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
 
 
 def _ground_truths(folder: Path, source: str) -> list[Path]:

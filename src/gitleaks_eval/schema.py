@@ -16,7 +16,7 @@ SCHEMAS = Path(__file__).parent / "schemas"
 def schema_problems(name: str, document: Any) -> list[str]:
     """Each violation of the schema `name` as `JSON pointer: what is wrong`, sorted by place."""
     errors = _validator(name).iter_errors(document)
-    return sorted(f"{pointer(error.absolute_path)}: {printable(_without_document(error.message))}" for error in errors)
+    return sorted(f"{pointer(error.absolute_path)}: {printable(_described(error))}" for error in errors)
 
 
 def pointer(path: Any) -> str:
@@ -29,6 +29,14 @@ def _validator(name: str) -> "Validator":
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - 0.1 s that an inert run must not pay
 
     return Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8")))
+
+
+def _described(error: Any) -> str:
+    # jsonschema quotes the offending value whole; an object or list may hold anything, a preview included.
+    if isinstance(error.instance, (dict, list)) and error.validator in {"type", "const", "enum"}:
+        kind = "an object" if isinstance(error.instance, dict) else "a list"
+        return f"{kind} where {error.validator} {error.validator_value!r} is wanted"
+    return _without_document(error.message)
 
 
 def _without_document(message: str) -> str:

@@ -58,6 +58,8 @@ def reveals(text: str, secrets: frozenset[str]) -> bool:
     """Whether `text` holds eight consecutive characters of a secret beyond its public prefix."""
     for value in secrets:
         secret = value.removeprefix(preview(value).removesuffix(MASK))
-        if any(secret[i : i + REVEALING_LENGTH] in text for i in range(max(1, len(secret) - REVEALING_LENGTH + 1))):
+        if secret and any(
+            secret[i : i + REVEALING_LENGTH] in text for i in range(max(1, len(secret) - REVEALING_LENGTH + 1))
+        ):
             return True
     return False

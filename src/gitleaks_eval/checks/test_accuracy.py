@@ -100,9 +100,10 @@ def test_SA_11_severities(expected: Expected, analysis: Analysis, evidence: Evid
         not_applicable("No severity expected of any finding")
     places = {finding.fingerprint for finding in wanted}
     reported = ((fingerprint(finding), finding.get("severity")) for finding in analysis.findings())
-    left = Counter(f"{place} {severity}" for place, severity in reported if place in places)
+    there = [(place, severity) for place, severity in reported if place in places]
+    left = Counter(f"{place} {severity}" for place, severity in there)
     actual = whole(left)
-    found = {name.rpartition(" ")[0] for name in left}
+    found = {place for place, _ in there}
     mismatches = []
     for finding in wanted:
         name = f"{finding.fingerprint} {finding.expected_severity}"
@@ -110,6 +111,8 @@ def test_SA_11_severities(expected: Expected, analysis: Analysis, evidence: Evid
             left[name] -= 1
         elif finding.fingerprint in found:
             mismatches.append(f"{finding.file_path}:{finding.line_number} is not {finding.expected_severity}")
+    if not found:
+        mismatches.append("none of the findings with an expected severity was found")
     message = "; ".join(mismatches[:3]) or f"severities: all {len(wanted)} as expected"
     listed = whole([f"{finding.fingerprint} {finding.expected_severity}" for finding in wanted])
     conclude(evidence, not mismatches, message, listed, {**actual, "mismatches": len(mismatches)})

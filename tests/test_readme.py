@@ -1,0 +1,84 @@
+"""The README's words alone are enough to add a scenario, a check and a rule."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from corpus import outcomes, report
+
+from gitleaks_eval.catalogue import as_markdown, catalogue
+
+pytestmark = pytest.mark.usefixtures("own_environment")
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def options_of(text: str) -> list[str]:
+    return [line.removeprefix("$ pytest ") for line in text.splitlines() if line.startswith("$ pytest ")]
+
+
+def test_a_scenario_a_rule_and_a_check_of_ones_own_work_as_the_readme_says(pytester: pytest.Pytester) -> None:
+    (own_check,) = blocks("python")
+    (truth,) = blocks("json")
+    recipe = next(block for block in blocks("yaml") if "acme_" in block)
+    (rule,) = blocks("toml")
+    for name, content in {
+        "checks/test_house_rules.py": own_check,
+        "acme/ground_truth/acme-token.json": truth,
+        "acme/synthetic_repos/acme-token.yaml": recipe,
+        ".gitleaks.toml": rule,
+    }.items():
+        path = pytester.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    commands = [options for block in blocks("console") for options in options_of(block)]
+    assert "--gitleaks-eval checks" in commands
+    own_scenarios = next(command for command in commands if "acme" in command)
+    result = pytester.runpytest_subprocess(*own_scenarios.split(), "checks")
+    assert result.ret == 0
+    document = report(pytester)
+    assert document["summary"]["guarded_decision"] == "STRONG_PASS"
+    assert document["summary"]["findings"]["expected"] == 18
+    assert document["scanner"]["config"] == ".gitleaks.toml > builtin"
+    assert outcomes(document)["ACME-1[acme-token]"] == "passed"
+    assert outcomes(document)["ACME-1[no-secrets]"] == "not_applicable"
+    assert outcomes(document)["SA-10[acme-token]"] == "passed"
+
+
+def test_without_the_rule_the_own_secret_is_missed(pytester: pytest.Pytester) -> None:
+    recipe = next(block for block in blocks("yaml") if "acme_" in block)
+    for name, content in {"acme/acme-token.json": blocks("json")[0], "acme/acme-token.yaml": recipe}.items():
+        (pytester.path / "acme").mkdir(exist_ok=True)
+        (pytester.path / name).write_text(content, encoding="utf-8")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-scenarios=acme")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["FAIL  0 of 1 expected secrets found, 1 MISSED*", "MISSED  acme-token  settings.ini:2*"]
+    )
+
+
+def test_the_catalogue_in_the_docs_is_true() -> None:
+    assert (ROOT / "docs/checks.md").read_text(encoding="utf-8") == as_markdown(), (
+        "run: python -m gitleaks_eval.catalogue > docs/checks.md"
+    )
+    assert len({entry.check_id for entry in catalogue()}) == 39
+
+
+def test_the_readme_names_every_option() -> None:
+    helps = subprocess.run([sys.executable, "-m", "pytest", "--help"], capture_output=True, text=True, check=True)
+    for option in {*re.findall(r"--gitleaks-[a-z-]+", helps.stdout), "gitleaks_severity_policy"}:
+        assert option in README, option
+
+
+def test_the_two_lines_are_what_ci_runs() -> None:
+    script = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    lines = [block.removeprefix("$ ").strip() for block in blocks("console")[:2]]
+    for line in lines:
+        assert line in script, line

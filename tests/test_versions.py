@@ -1,0 +1,103 @@
+"""The shipped suites on real builds of Gitleaks."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from corpus import outcomes, report
+
+pytestmark = pytest.mark.usefixtures("own_environment")
+
+
+@pytest.mark.parametrize("version", ["8.18.4", "8.26.0", "8.30.1"])
+@pytest.mark.parametrize(("suite", "secrets", "checks"), [("core", 17, 351), ("edge", 13, 312)])
+def test_the_suites_hold_on_three_versions(
+    pytester: pytest.Pytester, version: str, suite: str, secrets: int, checks: int
+) -> None:
+    options = [f"--gitleaks-version={version}", f"--gitleaks-scenarios={suite}"]
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
+    assert result.ret == 0
+    summary = report(pytester)["summary"]
+    assert summary["total_checks"] == checks
+    assert summary["findings"]["detected"] == summary["findings"]["expected"] == secrets
+    assert summary["guarded_decision"] == "STRONG_PASS"
+    assert report(pytester)["scanner"]["version"] == version
+
+
+def test_an_old_version_fails_where_it_differs_and_the_terminal_says_why(pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-version=8.16.0")
+    assert result.ret == 1
+    failed = {name for name, outcome in outcomes(report(pytester)).items() if outcome == "failed"}
+    ids = ("SA-1", "SA-2", "SA-3", "SA-7", "SA-9", "SA-10", "SD-2")
+    assert failed == {f"{check_id}[cloud-mixed]" for check_id in ids}
+    result.stdout.fnmatch_lines(
+        [
+            "WEAK_PASS  16 of 17 expected secrets found, 1 relabelled, 1 unexpected, canary found*",
+            "RELABELLED  cloud-mixed  .env.production:4 (reported as *)  slack-bot-token  CRITICAL  fails *",
+            "UNEXPECTED  cloud-mixed  .env.production:4  *",
+        ]
+    )
+
+
+def test_a_rule_that_is_dropped_is_a_missed_secret(pytester: pytest.Pytester) -> None:
+    (pytester.path / "base.toml").write_text("[extend]\nuseDefault = true\ndisabledRules = ['private-key']\n")
+    (pytester.path / ".gitleaks.toml").write_text("[extend]\npath = 'base.toml'\n")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-version=8.30.1")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "gitleaks-eval: gitleaks * | config .gitleaks.toml > base.toml > builtin (*, found in rootdir) | *",
+            "FAIL  13 of 17 expected secrets found, 4 MISSED, 0 unexpected, canary found  (documented score *)",
+            "MISSED  private-keys  deploy/id_rsa:1  private-key  HIGH  fails SA-1 SA-2 SA-3 SA-5 SA-7 *",
+        ]
+    )
+
+
+def test_the_scanner_on_path_is_used_and_named(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(gitleaks("8.18.4"), pytester.mkdir("bin") / "gitleaks")
+    monkeypatch.setenv("PATH", str(pytester.path / "bin"), prepend=":")
+    node = "-k=SA_10 and api-keys"
+    result = pytester.runpytest_subprocess("--gitleaks-eval", node)
+    result.stdout.fnmatch_lines(["gitleaks-eval: gitleaks 8.18.4 (PATH, sha256 *) | config builtin *"])
+
+
+def test_two_runs_differ_in_ids_and_times_only(pytester: pytest.Pytester) -> None:
+    folders = []
+    for name, parallel in (("one", []), ("two", ["-n2"])):
+        pytester.runpytest_subprocess(
+            "--gitleaks-eval", "--gitleaks-version=8.30.1", f"--gitleaks-output={name}", *parallel
+        )
+        folders.append(pytester.path / name / "analysis")
+    volatile = ('"run_id"', '"timestamp"', '"scan_time_ms"', '"scan_attempts"')
+    for path in sorted(folders[0].iterdir()):
+        texts = [(folder / path.name).read_text(encoding="utf-8").replace(", ", ",\n") for folder in folders]
+        one, two = ([line for line in text.splitlines() if not any(v in line for v in volatile)] for text in texts)
+        assert one == two
+
+
+def test_a_hostile_git_configuration_changes_nothing(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    binary = gitleaks("8.30.1")
+    ran, home, hooks = pytester.path / "ran", pytester.mkdir("home"), pytester.mkdir("hooks")
+    for name in ("pre-commit", "post-commit", "post-checkout", "reference-transaction"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {ran}\n", encoding="utf-8")
+        (hooks / name).chmod(0o755)
+    (home / ".gitconfig").write_text(
+        f"[core]\n\tautocrlf = true\n\thooksPath = {hooks}\n\tattributesFile = {home}/attributes\n"
+        "[commit]\n\tgpgSign = true\n[init]\n\tdefaultBranch = trunk\n\ttemplateDir = /none\n"
+        f"[diff]\n\tnoprefix = true\n\texternal = touch {ran}\n[color]\n\tui = always\n[log]\n\tshowSignature = true\n",
+        encoding="utf-8",
+    )
+    (home / "attributes").write_text("* binary\n", encoding="utf-8")
+    for name, value in {"HOME": str(home), "GIT_DIR": "/none", "GIT_AUTHOR_DATE": "2001-01-01T00:00:00Z"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(pytester.path / "cache"))
+    result = pytester.runpytest_subprocess("--gitleaks-eval", f"--gitleaks-binary={binary}")
+    assert result.ret == 0
+    assert report(pytester)["summary"]["findings"]["detected"] == 17
+    assert not ran.exists()
+    assert (pytester.path / "cache/gitleaks-eval").stat().st_mode & 0o777 == 0o700
