@@ -1,6 +1,5 @@
 """The configuration under test: which one is taken, what it extends, and the copy a scanner is given."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -165,9 +164,10 @@ def test_an_absolute_path_is_taken_as_it_is(root: Path, invocation: Path, tmp_pa
     assert paths(chosen(first, invocation)) == [first, base]
 
 
-def test_the_path_is_not_looked_at_where_the_default_is_extended(root: Path) -> None:
-    first = write(root / "a.toml", "[extend]\nuseDefault = true\npath = 'missing.toml'\n")
-    assert paths(chosen(first)) == [first]
+def test_the_default_and_a_path_at_once_are_refused_as_gitleaks_refuses_them(root: Path) -> None:
+    write(root / "b.toml", RULES)
+    both = write(root / "a.toml", "[extend]\nuseDefault = true\npath = 'b.toml'\n")
+    assert "both useDefault and path" in problem_of(both)
 
 
 @pytest.mark.parametrize(
@@ -274,11 +274,13 @@ def test_a_chain_has_rules_if_any_of_its_files_has(root: Path) -> None:
     assert "has no rules" in problem_of(write(root / "c.toml", extending("b.toml")))
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_must_not_be_read_is_an_error(root: Path) -> None:
-    path = write(root / "a.toml", RULES)
-    path.chmod(0)
-    assert "cannot be read" in problem_of(path)
+def test_a_file_that_must_not_be_read_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    # Not by chmod: root may read everything.
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert "cannot be read: Permission denied" in problem_of(root / "a.toml")
 
 
 # --- the copy

@@ -87,9 +87,7 @@ def test_every_way_a_check_can_end_has_its_outcome(pytester: pytest.Pytester, pa
         assert result["passed"] == (result["outcome"] in {"passed", "not_applicable"})
     summary = document["summary"]
     assert summary["errors"] == 2 * 5
-    assert summary["total_checks"] == sum(
-        summary[name] for name in ("passed", "failed", "not_applicable", "errors")
-    )
+    assert summary["total_checks"] == sum(summary[name] for name in ("passed", "failed", "not_applicable", "errors"))
     assert document["incomplete"]
     assert summary["guarded_decision"] == "FAIL"
 

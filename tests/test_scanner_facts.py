@@ -1,6 +1,8 @@
 """What Gitleaks really does, measured on each version: the facts that lines of ours stand on."""
 
 import base64
+import dataclasses
+import json
 import os
 import re
 import shutil
@@ -17,8 +19,8 @@ import pytest
 
 from gitleaks_eval.analysis import Provenance, analyse
 from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
-from gitleaks_eval.configuration import BUILTIN_CONTENT
-from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.configuration import BUILTIN_CONTENT, choose_configuration
+from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.git import Readable, git_environment, read_head, readable
 from gitleaks_eval.gitleaks import ScannerBuild, probe
 from gitleaks_eval.recipe import Commit, Part, Recipe, load_recipe
@@ -117,7 +119,7 @@ def git(tmp_path: Path) -> Git:
     return _git(tmp_path / "real")
 
 
-def _git(repository: Path) -> Git:
+def _git(repository: Path, *, init: bool = True) -> Git:
     repository.mkdir(parents=True, exist_ok=True)
     identity = {
         f"GIT_{who}_{what}": value
@@ -133,7 +135,8 @@ def _git(repository: Path) -> Git:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    run("init", "--quiet", "--initial-branch=main")
+    if init:
+        run("init", "--quiet", "--initial-branch=main")
     return run
 
 
@@ -230,37 +233,34 @@ def test_an_error_ends_with_1_and_without_a_report(
     ids=["no TOML", "a bad regex"],
 )
 def test_a_configuration_that_the_scanner_cannot_read_is_never_a_clean_scan(
-    builds: dict[str, ScannerBuild], shipped: dict[str, Path], tmp_path: Path, version: str, content: str, status: int
+    scanner: Scanner, shipped: dict[str, Path], tmp_path: Path, content: str, status: int
 ) -> None:
     config = tmp_path / "broken.toml"
     config.write_text(content, encoding="ascii")
     with pytest.raises(EvaluationError, match=f"^ended with exit code {status}: "):
-        _scanner(builds[version], config, tmp_path / "scratch").scan(shipped["no-secrets"])
+        dataclasses.replace(scanner, config=config).scan(shipped["no-secrets"])
 
 
 def test_a_configuration_without_rules_finds_nothing_and_ends_well(
-    builds: dict[str, ScannerBuild], shipped: dict[str, Path], tmp_path: Path, version: str
+    scanner: Scanner, shipped: dict[str, Path], tmp_path: Path
 ) -> None:
     config = tmp_path / "empty.toml"
     config.write_bytes(b'title = "no rules"\n')
-    assert _believed(_scanner(builds[version], config, tmp_path / "scratch"), shipped["api-keys"]).findings == []
+    assert _believed(dataclasses.replace(scanner, config=config), shipped["api-keys"]).findings == []
 
 
 def test_the_builtin_configuration_is_what_the_scanner_takes_when_it_is_given_none(
     scanner: Scanner, shipped: dict[str, Path], tmp_path: Path
 ) -> None:
-    import json
-
     for name in ("cloud-mixed", "mixed-secrets"):
         alone = _raw(scanner.build, tmp_path, shipped[name])
         assert _values(json.loads(alone.report or b"")) == _values(scanner.scan(shipped[name]).findings)
 
 
 def test_a_finding_has_the_keys_that_we_read_and_no_severity(scanner: Scanner, shipped: dict[str, Path]) -> None:
+    read = "RuleID Description StartLine Secret Match File Commit Entropy Author Date Message".split()
     for finding in scanner.scan(shipped["cloud-mixed"]).findings:
-        assert finding.keys() >= {
-            "RuleID", "Description", "StartLine", "Secret", "Match", "File", "Commit", "Entropy", "Author", "Date", "Message",
-        }  # fmt: skip
+        assert finding.keys() >= set(read)
         assert not [key for key in finding if "severity" in key.lower()]
         assert re.fullmatch("[0-9a-f]{40}", finding["Commit"])
 
@@ -416,29 +416,18 @@ def _empty_git_folder(folder: Path) -> None:
     (folder / ".git").mkdir()
 
 
-def _objects(folder: Path) -> dict[str, Path]:
-    """The loose objects by kind, the last of each in the order of `git log`."""
-    listed = subprocess.run(
-        ["git", "-C", str(folder), "rev-list", "--objects", "--all", "--in-commit-order"],
-        env=git_environment(), capture_output=True, check=True, text=True,
-    ).stdout.split("\n")  # fmt: skip
-    found = {}
-    for line in filter(None, listed):
-        name = line.split(" ")[0]
-        kind = subprocess.run(
-            ["git", "-C", str(folder), "cat-file", "-t", name],
-            env=git_environment(),
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout.strip()
-        found[kind] = folder / ".git" / "objects" / name[:2] / name[2:]
-    return found
+def _last_object(folder: Path, kind: str) -> Path:
+    """The loose object of a kind that comes last when git reads the history."""
+    git = _git(folder, init=False)
+    listed = [line.split(b" ")[0] for line in git("rev-list", "--objects", "--all", "--in-commit-order").splitlines()]
+    kinds = dict(line.split()[:2] for line in git("cat-file", "--batch-all-objects", "--batch-check").splitlines())
+    name = next(name for name in reversed(listed) if kinds[name] == kind.encode()).decode()
+    return folder / ".git" / "objects" / name[:2] / name[2:]
 
 
 def _damaged(kind: str, *, remove: bool) -> Callable[[Path], None]:
     def damage(folder: Path) -> None:
-        path = _objects(folder)[kind]
+        path = _last_object(folder, kind)
         path.chmod(0o644)
         if remove:
             path.unlink()
@@ -471,7 +460,7 @@ BROKEN: dict[str, Callable[[Path], None]] = {
 }
 
 
-@pytest.mark.parametrize("recipe", ["api-keys", "historical-secrets", "no-secrets"])
+@pytest.mark.parametrize("recipe", ["historical-secrets", "no-secrets"])
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_broken_repository_never_counts_as_scanned(scanner: Scanner, tmp_path: Path, kind: str, recipe: str) -> None:
     repository = tmp_path / recipe
@@ -489,7 +478,8 @@ def test_two_versions_call_a_broken_repository_clean(scanner: Scanner, version: 
     BROKEN[kind](repository)
     ran = _raw(scanner.build, tmp_path, repository, "--exit-code", "42")
     assert ran.status == (0 if version in CALL_A_BROKEN_REPOSITORY_CLEAN else 1)
-    assert ("no leaks found" in ran.log) == (version in CALL_A_BROKEN_REPOSITORY_CLEAN)
+    assert "no leaks found" in ran.log
+    assert ("partial scan" in ran.log) == (version not in CALL_A_BROKEN_REPOSITORY_CLEAN)
 
 
 def test_a_repository_that_breaks_after_secrets_were_found_never_counts_as_scanned(
@@ -534,8 +524,6 @@ ALLOW_ALL = "[extend]\nuseDefault = true\n[allowlist]\nregexes = ['''.*''']\npat
 
 
 def _report(ran: Ran) -> list[Finding]:
-    import json
-
     findings: list[Finding] = json.loads(ran.report or b"[]")
     return findings
 
@@ -556,22 +544,18 @@ def test_a_configuration_in_the_scanned_repository_changes_nothing(scanner: Scan
 
 @pytest.mark.parametrize(("name", "since"), [("GITLEAKS_CONFIG", "8.16.0"), ("GITLEAKS_CONFIG_TOML", "8.26.0")])
 def test_a_configuration_in_the_environment_changes_nothing(
-    scanner: Scanner,
-    version: str,
-    shipped: dict[str, Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    since: str,
+    scanner: Scanner, shipped: dict[str, Path], request: pytest.FixtureRequest, name: str, since: str
 ) -> None:
     expected = _values(_believed(scanner, shipped["cloud-mixed"]).findings)
-    config = tmp_path / "allow.toml"
+    folder: Path = request.getfixturevalue("tmp_path")
+    config = folder / "allow.toml"
     config.write_text(ALLOW_ALL, encoding="ascii")
     value = str(config) if name == "GITLEAKS_CONFIG" else ALLOW_ALL
-    obeyed = _raw(scanner.build, tmp_path, shipped["cloud-mixed"], **{name: value})
-    assert (_report(obeyed) == []) == (VERSIONS.index(version) >= VERSIONS.index(since))
-    monkeypatch.setenv(name, value)
-    assert _values(_believed(scanner, shipped["cloud-mixed"]).findings) == expected
+    obeyed = _raw(scanner.build, folder, shipped["cloud-mixed"], **{name: value})
+    assert (_report(obeyed) == []) == (VERSIONS.index(scanner.build.version) >= VERSIONS.index(since))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(name, value)
+        assert _values(_believed(scanner, shipped["cloud-mixed"]).findings) == expected
 
 
 def _ignore_all(findings: Iterable[Finding]) -> str:
@@ -611,9 +595,8 @@ def test_a_suppress_file_that_is_checked_out_in_the_scanned_repository_is_obeyed
 
 
 def test_a_built_repository_has_no_checked_out_files(shipped: dict[str, Path]) -> None:
-    assert {name: [path.name for path in folder.iterdir()] for name, folder in shipped.items()} == dict.fromkeys(
-        shipped, [".git"]
-    )
+    for folder in shipped.values():
+        assert [path.name for path in folder.iterdir()] == [".git"]
 
 
 GIT_CONFIG = """\
@@ -682,12 +665,7 @@ def test_the_users_git_configuration_and_attributes_change_nothing(
 
 @pytest.mark.parametrize("where", [".config/git/attributes", ".gitconfig"])
 def test_a_users_git_attributes_would_hide_everything(
-    builds: dict[str, ScannerBuild],
-    shipped: dict[str, Path],
-    hostile_home: Path,
-    tmp_path: Path,
-    version: str,
-    where: str,
+    scanner: Scanner, shipped: dict[str, Path], hostile_home: Path, tmp_path: Path, where: str
 ) -> None:
     """What the environment of a scan is scrubbed of, in an environment that is not."""
     if where == ".gitconfig":
@@ -701,8 +679,8 @@ def test_a_users_git_attributes_would_hide_everything(
         "GIT_CONFIG_GLOBAL": str(hostile_home / ".gitconfig") if where == ".gitconfig" else os.devnull,
         "GIT_CONFIG_COUNT": "0",
     }
-    assert _report(_raw(builds[version], tmp_path, shipped["cloud-mixed"], **open_to_all)) == []
-    assert len(_report(_raw(builds[version], tmp_path, shipped["cloud-mixed"]))) >= 7
+    assert _report(_raw(scanner.build, tmp_path, shipped["cloud-mixed"], **open_to_all)) == []
+    assert len(_report(_raw(scanner.build, tmp_path, shipped["cloud-mixed"]))) >= 7
 
 
 def test_a_repositorys_own_configuration_runs_nothing_when_git_is_asked_what_is_there(
@@ -734,12 +712,12 @@ def test_the_nine_scenarios_hold_and_the_oldest_version_differs_in_one_place(
     assert _places(_believed(scanner, shipped[name]).findings) == expected
 
 
-SEEDS = [f"robust {number}" for number in range(20)]
+SEEDS = [f"robust {number}" for number in range(100)]
 
 
 @pytest.fixture(scope="session")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with a secret of every shipped kind from each of twenty seeds, each in a file of its own."""
+    """A repository with a secret of every shipped kind from each of many seeds, each in a file of its own."""
     files = {
         f"{kind}/{number}.txt".encode(): _line(kind, seed)
         for kind in secret_kinds()
@@ -748,29 +726,54 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _built(tmp_path_factory.mktemp("many") / "repository", _commit(files))
 
 
+def _as_reported(version: str, kind: str, value: str) -> str:
+    """The value in a report: older rules take in what stands behind it, or leave out its last character."""
+    if kind == "private-key" and version in {"8.16.0", "8.18.4"}:
+        return value[:-1]
+    if kind == "stripe-access-token" and version == "8.18.4":
+        return value + '"'
+    return value
+
+
 @pytest.mark.parametrize("version", FITTING)
-def test_a_secret_of_any_shipped_kind_from_any_seed_is_found_by_value_under_its_rule(
-    scanner: Scanner, many: Path
+@pytest.mark.parametrize("kind", secret_kinds())
+def test_a_secret_of_a_shipped_kind_is_found_by_value_under_its_rule_whatever_its_seed(
+    scanner: Scanner, many: Path, version: str, kind: str
 ) -> None:
-    found = {(finding["RuleID"], finding["File"], finding["Secret"]) for finding in _believed(scanner, many).findings}
+    findings = [finding for finding in _believed(scanner, many).findings if finding["File"].startswith(f"{kind}/")]
+    found = {(finding["RuleID"], finding["File"], finding["Secret"]) for finding in findings}
+    assert len(found) == len(findings)
     planted = {
-        (kind, f"{kind}/{number}.txt", _secret(kind, seed).value)
-        for kind in secret_kinds()
+        (kind, f"{kind}/{number}.txt", _as_reported(version, kind, _secret(kind, seed).value))
         for number, seed in enumerate(SEEDS)
     }
-    missed = {(kind, path) for kind, path, value in planted - found}
-    assert missed == set()
-    assert len(found) == len(planted)
+    # The names of the files alone: a failure shows no value.
+    assert {path for _, path, _ in planted - found} == set()
+    assert {path for _, path, _ in found - planted} == set()
 
 
-def test_the_canary_is_found_whole_by_every_version(scanner: Scanner, version: str, tmp_path: Path) -> None:
+def test_every_secret_of_the_canary_is_found_by_value_by_every_version(
+    scanner: Scanner, version: str, tmp_path: Path
+) -> None:
     secrets = canary_secrets([])
     assert len(secrets) == len(secret_kinds())
     repository = build_canary(tmp_path / "canary", secrets)
     scan = check_canary(scanner, repository, secrets)
     values = {finding["Secret"] for finding in scan.findings}
-    assert {secret.value for secret in secrets} <= values
+    assert {_as_reported(version, kind, _secret(kind, "canary").value) for kind in secret_kinds()} <= values
     _assert_counted(scan, repository.readable, version)
+
+
+def test_a_rule_that_reports_less_than_the_whole_secret_passes_the_canary(scanner: Scanner, tmp_path: Path) -> None:
+    """Up to 8.18 the shipped rule for private keys leaves out the last character, and users copied it."""
+    config = tmp_path / "keys.toml"
+    rule = {"id": "keys", "description": "keys", "regex": r"-{5}BEGIN[\s\S-]*KEY----"}
+    config.write_text("[[rules]]\n" + "".join(f"{key} = '{value}'\n" for key, value in rule.items()), encoding="ascii")
+    secrets = canary_secrets([])
+    repository = build_canary(tmp_path / "canary", secrets)
+    keys = dataclasses.replace(scanner, config=config)
+    assert [finding["RuleID"] for finding in keys.scan(repository.path).findings] == ["keys"]
+    assert check_canary(keys, repository, secrets).findings
 
 
 def test_two_analyses_of_one_repository_are_equal_and_sorted_whatever_the_order_of_the_reports(
@@ -785,7 +788,7 @@ def test_two_analyses_of_one_repository_are_equal_and_sorted_whatever_the_order_
         (entry["file_path"], entry["line_number"], entry["rule_id"]) for entry in analyses[0]["data"]["findings"]
     ]
     assert entries == sorted(entries)
-    assert len(entries) >= len(secret_kinds()) * len(SEEDS)
+    assert len(entries) > 500
 
 
 NAMES = {
@@ -881,11 +884,62 @@ def test_a_configuration_extends_a_path_that_is_relative_to_where_the_scanner_is
     assert {finding["RuleID"] for finding in _report(ran)} == {"own-rule"}
 
 
-def test_a_configuration_that_extends_the_default_does_not_look_at_its_path(
+BOTH = '[extend]\nuseDefault = true\npath = "base.toml"\n' + OWN_RULE
+
+
+def test_a_configuration_that_extends_the_default_and_a_path_is_refused_by_every_version(
     scanner: Scanner, own: Path, tmp_path: Path
 ) -> None:
-    config = '[extend]\nuseDefault = true\npath = "missing.toml"\n' + OWN_RULE
-    assert _rules(scanner, tmp_path, own, config) == {"own-rule", "github-pat"}
+    (tmp_path / "first.toml").write_text(BOTH, encoding="ascii")
+    (tmp_path / "base.toml").write_text(OWN_RULE.replace("own-rule", "base-rule"), encoding="ascii")
+    ran = _raw(scanner.build, tmp_path, own, "--config", str(tmp_path / "first.toml"))
+    assert (ran.status, ran.report) == (1, None)
+    assert "extend.path and extend.useDefault being set" in ran.log
+
+
+def test_a_configuration_that_every_version_refuses_is_wrong_on_sight(tmp_path: Path) -> None:
+    (tmp_path / "first.toml").write_text(BOTH, encoding="ascii")
+    (tmp_path / "base.toml").write_text(OWN_RULE, encoding="ascii")
+    with pytest.raises(InputError, match="useDefault"):
+        choose_configuration(("first.toml", tmp_path, "--gitleaks-config"), tmp_path, tmp_path)
+
+
+def _chain_of(folder: Path, count: int, last: str) -> Path:
+    """A chain of files, each with a rule of its own, that ends with what the last one extends."""
+    for number in range(1, count + 1):
+        extend = last if number == count else f"path = '{folder}/{number + 1}.toml'\n"
+        rule = OWN_RULE.replace("own-rule", f"rule-{number}")
+        (folder / f"{number}.toml").write_text(f"[extend]\n{extend}{rule}", encoding="ascii")
+    return folder / "1.toml"
+
+
+def _title_of(first: Path) -> str:
+    return choose_configuration((str(first), first.parent, "--gitleaks-config"), first.parent, first.parent).title(
+        first.parent
+    )
+
+
+TOO_LONG = [pytest.param(3, "useDefault = true\n", id="default"), pytest.param(4, "", id="file")]
+
+
+@pytest.mark.parametrize(("count", "last"), TOO_LONG)
+def test_what_the_third_file_of_a_chain_extends_is_looked_at_by_no_version(
+    scanner: Scanner, own: Path, tmp_path: Path, count: int, last: str
+) -> None:
+    ran = _raw(scanner.build, tmp_path, own, "--config", str(_chain_of(tmp_path, count, last)))
+    assert {finding["RuleID"] for finding in _report(ran)} == {"rule-1", "rule-2", "rule-3"}
+
+
+@pytest.mark.parametrize(("count", "last"), TOO_LONG)
+def test_what_no_version_looks_at_is_not_named_as_under_test(tmp_path: Path, count: int, last: str) -> None:
+    assert _title_of(_chain_of(tmp_path, count, last)) == "1.toml > 2.toml > 3.toml"
+
+
+def test_the_second_file_of_a_chain_may_extend_the_default(scanner: Scanner, own: Path, tmp_path: Path) -> None:
+    first = _chain_of(tmp_path, 2, "useDefault = true\n")
+    ran = _raw(scanner.build, tmp_path, own, "--config", str(first))
+    assert {finding["RuleID"] for finding in _report(ran)} == {"rule-1", "rule-2", "github-pat"}
+    assert _title_of(first) == "1.toml > 2.toml > builtin"
 
 
 def test_the_keys_of_a_configuration_are_read_without_regard_to_case(

@@ -97,9 +97,10 @@ def _chain(path: Path, why: str, invocation: Path) -> tuple[ConfigFile, ...]:
         content = _read(following, why)
         extend = _table(_parse(content, following), "extend")
         extends_default = bool(_key(extend, "usedefault"))
+        if extends_default and _key(extend, "path"):
+            raise InputError(f"{why}: {following}: Gitleaks refuses [extend] with both useDefault and path; keep one")
         files.append(ConfigFile(following, content, extends_default))
-        # Gitleaks does not look at the path when useDefault is set (upstream config.go).
-        target = None if extends_default else _key(extend, "path")
+        target = _key(extend, "path")
         following = _extended(str(target), following, invocation) if target else None
     if not files[-1].extends_default and not any(_key(_parse(file.content, file.path), "rules") for file in files):
         raise InputError(
