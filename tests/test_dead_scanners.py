@@ -484,11 +484,22 @@ def test_a_scanner_that_finds_the_canary_and_nothing_else_is_a_fail(evaluate: Ev
     assert f"MISSED  {LEAKY}  .env:3  github-pat" in outcome.text
 
 
-def test_a_scanner_that_says_what_it_read_of_the_canary_alone_passes_nothing(
-    evaluate: Evaluate, make_stub: MakeStub
+@pytest.mark.parametrize(
+    ("log", "problem"),
+    [
+        pytest.param("", "it (says neither|does not say)", id="silent"),
+        # What 8.18.4 and 8.30.1 say of a repository that git cannot read, with status 0.
+        pytest.param("INF 0 commits scanned.\nINF scanned ~0 bytes (0) in 1ms\n", "it reports 0 commits", id="nothing"),
+        pytest.param("INF scanned ~9 bytes (9 bytes) in 1ms\n", "it (reports 9 bytes|does not say)", id="little"),
+    ],
+)
+def test_a_scanner_that_reads_the_canary_and_no_other_repository_passes_nothing(
+    evaluate: Evaluate, make_stub: MakeStub, log: str, problem: str
 ) -> None:
-    stub = make_stub('if subject() == "Plant the canary": honest()\nscan(log=False); answer("[]", 0)')
-    _assert_dead(evaluate(binary=stub), "the scan does not count: it (says neither|does not say)")
+    stub = make_stub(
+        f'if subject() == "Plant the canary": honest()\nsys.stderr.write({log!r})\nscan(log=False); answer("[]", 0)'
+    )
+    _assert_dead(evaluate(binary=stub), f"the scan does not count: {problem}")
 
 
 # Scanners that write without end.

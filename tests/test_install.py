@@ -683,6 +683,8 @@ def test_an_interrupted_install_leaves_nothing_that_looks_installed_and_the_next
     assert (binary.read_bytes(), how) == (SCRIPT, ON_PATH)
 
 
+# A job in the background starts with interrupts ignored.
+INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 IN_ANOTHER_PROCESS = """
 import sys, time
 from pathlib import Path
@@ -717,16 +719,20 @@ def test_two_processes_at_once_install_once(tmp_path: Path) -> None:
     assert calls.read_text(encoding="ascii") == "called\n"
 
 
+@pytest.mark.usefixtures("cache")
 def test_a_build_is_killed_with_its_children_when_the_user_interrupts_it(tmp_path: Path) -> None:
     _script(
         tmp_path / "bin" / "go", f"#!/bin/sh\ncd '{tmp_path}'\necho $$ >go.pid\nsleep 300 & echo $! >child.pid\nwait\n"
     )
-    command = [sys.executable, "-c", IN_ANOTHER_PROCESS.format(replace=""), "unused"]
+    command = [sys.executable, "-c", IN_ANOTHER_PROCESS.format(replace=INTERRUPTIBLE), "unused"]
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    pids = [_pid(tmp_path / "go.pid"), _pid(tmp_path / "child.pid")]
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            pids = [_pid(tmp_path / "go.pid"), _pid(tmp_path / "child.pid")]
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert "KeyboardInterrupt" in err
     assert [_is_gone(pid) for pid in pids] == [True, True]
     _assert_nothing_is_installed()

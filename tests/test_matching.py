@@ -4,7 +4,6 @@ import json
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import pytest
 from builders import Json, finding, shuffled
@@ -259,15 +258,15 @@ def test_malformed_findings_are_matched_without_a_crash(place: str, value: objec
     reported = [finding("a", 5, "r"), {**finding("a", 6, "r"), place: value}, {}]
     matching = match_findings(expecting(("a", "r", 5), ("a", "r", 6)), reported)
     assert sum(matching.count(status) for status in (EXACT, MOVED, RELABELLED, UNEXPECTED)) == 3
-    json.dumps(asdict(matching))
+    json.dumps(matching.as_json())
 
 
 def test_a_matching_survives_its_way_through_json() -> None:
     for seed in range(20):
         matching = matched(*random_case(seed))
-        assert matching_from_json(json.loads(json.dumps(asdict(matching)))) == matching
+        assert matching_from_json(json.loads(json.dumps(matching.as_json()))) == matching
     counted = match_findings(expecting(total=3), reporting(*lines(1)))
-    assert matching_from_json(json.loads(json.dumps(asdict(counted)))) == counted
+    assert matching_from_json(json.loads(json.dumps(counted.as_json()))) == counted
 
 
 def test_many_findings_are_matched_in_little_time() -> None:

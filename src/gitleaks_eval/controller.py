@@ -220,7 +220,8 @@ class Controller:
         for result in results:
             by_scenario[result.scenario].append(result)
         by_scenario = {name: group for name, group in by_scenario.items() if group}
-        read = {scenario.name: read_subject(self._folder, scenario.name) for scenario in scenarios}
+        own_subjects = self._evaluation.workbench.subjects
+        read = {one.name: own_subjects.get(one.name) or read_subject(self._folder, one.name) for one in scenarios}
         subjects = {name: subject for name, subject in read.items() if subject and name in by_scenario}
         unevaluated = sum(
             scenario.expected.total_secrets

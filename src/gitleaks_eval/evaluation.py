@@ -98,7 +98,8 @@ class Evaluation:
         if self._workbench is None:
             if self.bench is None:
                 raise EvaluationError("nothing is evaluated while tests are only collected")
-            self._workbench = Workbench(self.bench, self.scenarios, self._recipes)
+            shared = hasattr(self._config, "workerinput")
+            self._workbench = Workbench(self.bench, self.scenarios, self._recipes, shared=shared)
         return self._workbench
 
     @pytest.hookimpl(trylast=True)

@@ -1,6 +1,6 @@
 """Check results and matched findings become rates, dimensions and decisions. Pure: imports no pytest."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -152,16 +152,13 @@ def categories(results: Iterable[Result]) -> list[str]:
 
 def count_findings(matchings: Sequence[Matching], unevaluated: int) -> FindingCounts:
     """Add up the matched findings of all scenarios."""
-
-    def count(status: str) -> int:
-        return sum(matching.count(status) for matching in matchings)
-
+    counts = sum((matching.counts() for matching in matchings), Counter[str]())
     return FindingCounts(
         expected=sum(matching.expected for matching in matchings) + unevaluated,
-        detected=count(EXACT),
-        moved=count(MOVED),
-        relabelled=count(RELABELLED),
-        missed=count(MISSED),
-        unexpected=count(UNEXPECTED),
+        detected=counts[EXACT],
+        moved=counts[MOVED],
+        relabelled=counts[RELABELLED],
+        missed=counts[MISSED],
+        unexpected=counts[UNEXPECTED],
         unevaluated=unevaluated,
     )

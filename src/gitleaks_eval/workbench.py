@@ -1,5 +1,6 @@
 """Build, scan, analyse: each scenario once a run, ahead and in parallel, shared by the workers of a run."""
 
+import gc
 import json
 import os
 import threading
@@ -28,6 +29,7 @@ from gitleaks_eval.sharing import all_turns, made_once, turn, write_atomically
 
 ATTEMPTS = 3
 KEPT_BYTES = 16 << 20
+LARGE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,10 @@ class Subject:
     tool_version: str | None
     scan_attempts: int | None
 
+    def as_json(self) -> dict[str, Any]:
+        """This value as JSON, for another process of the run."""
+        return {**{name: getattr(self, name) for name in self.__slots__}, "matching": self.matching.as_json()}
+
 
 @dataclass(frozen=True, slots=True)
 class Canary:
@@ -74,7 +80,11 @@ class Canary:
 class Workbench:
     """Has the analysis of each scenario; one for each process of a run."""
 
-    def __init__(self, bench: Bench, scenarios: Iterable[Scenario], recipes: Mapping[str, Recipe]) -> None:
+    def __init__(
+        self, bench: Bench, scenarios: Iterable[Scenario], recipes: Mapping[str, Recipe], *, shared: bool
+    ) -> None:
+        self.subjects: dict[str, Subject] = {}
+        self._shared = shared
         self._bench = bench
         self._folder = Path(bench.folder)
         self._scenarios = {scenario.name: scenario for scenario in scenarios}
@@ -112,8 +122,12 @@ class Workbench:
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
-        self._record(name, _subject(scenario.expected, analysis))
         self._keep(name, analysis, path.stat().st_size)
+        if name not in self.subjects:
+            self.subjects[name] = _subject(scenario.expected, analysis)
+            if self._shared:
+                path = subject_path(self._folder, name)
+                write_atomically(path, json.dumps(self.subjects[name].as_json()).encode())
         return analysis
 
     def document(self, scenario: Scenario) -> Path:
@@ -134,6 +148,8 @@ class Workbench:
 
     def close(self) -> None:
         """Stop what still runs and wait for its end."""
+        self._kept.clear()
+        gc.unfreeze()
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
@@ -141,13 +157,11 @@ class Workbench:
         # Tests come module by module and ask for each analysis again: keep as many as memory should hold.
         if self._kept_bytes + size > KEPT_BYTES:
             self._kept, self._kept_bytes = {}, 0
+        if size > LARGE_BYTES:
+            # Millions of values of which none is garbage: the collector must not walk them again and again.
+            gc.freeze()
         self._kept[name] = analysis
         self._kept_bytes += size
-
-    def _record(self, name: str, subject: Subject) -> None:
-        path = subject_path(self._folder, name)
-        if not path.exists():
-            write_atomically(path, json.dumps(asdict(subject)).encode())
 
     def _made(self, scenario: Scenario) -> Path:
         return made_once(self._folder / "analyses" / scenario.name, lambda: self._make(scenario))

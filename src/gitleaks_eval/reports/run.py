@@ -1,10 +1,12 @@
 """What the reports are about: one run, as values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.matching import EXACT, MISSED, Match
 from gitleaks_eval.recorder import CheckResult
 from gitleaks_eval.scenario import Scenario
 from gitleaks_eval.scoring import Scorecard
@@ -33,3 +35,16 @@ class Run:
     reasons: Sequence[str]
     by_scenario: Mapping[str, Sequence[CheckResult]]
     analyses: Mapping[str, Path] | None
+
+    def differences(self) -> Iterator[tuple[str, Match]]:
+        """Each finding that is not as expected, with its scenario; the missed ones first."""
+        missed = (row for row in self._matches() if row[1].status == MISSED)
+        others = (row for row in self._matches() if row[1].status not in {EXACT, MISSED})
+        return chain(missed, others)
+
+    def count_differences(self) -> int:
+        """How many findings are listed as not as expected."""
+        return sum(match.status != EXACT for _, match in self._matches())
+
+    def _matches(self) -> Iterator[tuple[str, Match]]:
+        return ((name, match) for name, subject in self.subjects.items() for match in subject.matching.matches)

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import gitleaks_eval
 from gitleaks_eval.escaping import json_value, markdown
-from gitleaks_eval.matching import EXACT, Match
+from gitleaks_eval.matching import Match
 from gitleaks_eval.recorder import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.reports.evaluation_report import TOOL, report_summary
 from gitleaks_eval.reports.run import Run
@@ -146,26 +147,21 @@ def _score_table(title: str, scores: Any) -> Iterator[str]:
 
 
 def _findings(run: Run) -> Iterator[str]:
-    rows = [
-        (name, match)
-        for name, subject in run.subjects.items()
-        for match in subject.matching.matches
-        if match.status != EXACT
-    ]
-    if not rows:
+    count = run.count_differences()
+    if not count:
         return
     yield ""
     yield "| Finding | Scenario | Where | Rule | Severity | Fails |"
     yield "|---|---|---|---|---|---|"
-    for name, match in rows[:LISTED_AT_MOST]:
+    for name, match in islice(run.differences(), LISTED_AT_MOST):
         fails = " ".join(failed_ids(run.by_scenario[name]))
         yield (
             f"| {match.status} | {markdown(name)} | {markdown(where(match))} | {markdown(match.rule_id)} | "
             f"{match.severity or ''} | {fails} |"
         )
-    if len(rows) > LISTED_AT_MOST:
+    if count > LISTED_AT_MOST:
         yield ""
-        yield f"{len(rows) - LISTED_AT_MOST} more are in evaluation\\_report.json."
+        yield f"{count - LISTED_AT_MOST} more are in evaluation\\_report.json."
 
 
 def where(match: Match) -> str:

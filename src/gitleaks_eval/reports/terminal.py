@@ -1,12 +1,13 @@
 """What the terminal shows: the header of a run, and a section at its end."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from gitleaks_eval.escaping import printable
-from gitleaks_eval.matching import EXACT, MISSED, Match
+from gitleaks_eval.matching import Match
 from gitleaks_eval.recorder import ERROR, CheckResult, failed_ids
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import where
@@ -68,25 +69,16 @@ def _reasons(run: Run) -> Iterator[str]:
 
 
 def _findings(run: Run) -> Iterator[str]:
-    # Missed first: when only 20 lines fit, they are what must be seen.
-    rows = sorted(
-        (
-            (match.status != MISSED, name, match)
-            for name, subject in run.subjects.items()
-            for match in subject.matching.matches
-            if match.status != EXACT
-        ),
-        key=lambda row: row[:2],
-    )
-    for _, name, match in rows[:FINDINGS_AT_MOST]:
+    for name, match in islice(run.differences(), FINDINGS_AT_MOST):
         yield _finding(name, match, failed_ids(run.by_scenario.get(name, ())))
     for name, subject in run.subjects.items():
         matching = subject.matching
         for status, count in (("MISSED", matching.unlisted_missed), ("UNEXPECTED", matching.unlisted_unexpected)):
             if count:
                 yield f"{status}  {name}  {count} (by count: its ground truth lists no findings)"
-    if len(rows) > FINDINGS_AT_MOST:
-        yield f"and {len(rows) - FINDINGS_AT_MOST} more"
+    more = run.count_differences() - FINDINGS_AT_MOST
+    if more > 0:
+        yield f"and {more} more"
 
 
 def _finding(scenario: str, match: Match, failed: list[str]) -> str:
