@@ -205,9 +205,14 @@ def test_rules_are_seen_without_regard_to_case(content: str, root: Path) -> None
 
 
 def test_a_circle_is_an_error(root: Path) -> None:
-    write(root / "b.toml", extending("c.toml"))
-    write(root / "c.toml", extending("b.toml"))
+    write(root / "b.toml", extending("a.toml"))
     assert "[extend] path runs in a circle at" in problem_of(write(root / "a.toml", extending("b.toml")))
+
+
+def test_what_the_third_file_extends_is_not_looked_at_as_gitleaks_does_not(root: Path) -> None:
+    write(root / "c.toml", RULES + extending("nope.toml"))
+    write(root / "b.toml", extending("c.toml"))
+    assert len(chosen(write(root / "a.toml", extending("b.toml"))).chain) == 3
 
 
 def test_a_file_that_extends_itself_is_an_error(root: Path) -> None:

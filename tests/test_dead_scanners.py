@@ -157,10 +157,12 @@ def environment(
 def evaluate(pytester: pytest.Pytester, two_scenarios: Path, environment: None) -> Evaluate:  # noqa: ARG001 - set up
     """Run the evaluation of the two scenarios in a pytest of its own, as users do."""
 
-    def run(*arguments: str, binary: Path | None = None, scenarios: str = str(two_scenarios)) -> Outcome:
+    def run(
+        *arguments: str, binary: Path | None = None, scenarios: str = str(two_scenarios), seconds: float = SECONDS
+    ) -> Outcome:
         named = [f"--gitleaks-binary={binary}"] if binary else []
         command = ["--gitleaks-eval", "--tb=line", "-pno:cacheprovider", f"--gitleaks-scenarios={scenarios}", *named]
-        done = pytester.runpytest_subprocess(*command, *arguments, timeout=SECONDS)
+        done = pytester.runpytest_subprocess(*command, *arguments, timeout=seconds)
         text = "\n".join((*done.outlines, *done.errlines))
         return Outcome(int(done.ret), text, pytester.path / "gitleaks-eval-results")
 
@@ -346,7 +348,7 @@ SCANS = {
         r'sys.stderr.write("INF 0 commits scanned.\nINF scanned ~0 bytes (0) in 1ms\n"); sys.exit(scan(False))',
         "canary: it reports 0 commits scanned, and git has 1 to scan",
     ),
-    "removes-its-folder": ("import shutil; shutil.rmtree(os.getcwd()); sys.exit(0)", "report"),
+    "removes-its-folder": ("import shutil; shutil.rmtree(os.getcwd()); sys.exit(0)", "removed the folder"),
 }
 
 
@@ -357,6 +359,16 @@ def test_a_scanner_that_fails_to_scan_passes_nothing(
     stub = make_stub(body)
     limit = ["--gitleaks-scan-timeout=1"] if problem == STOPPED else []
     _assert_dead(evaluate(*limit, binary=stub), problem, stub)
+
+
+@pytest.mark.parametrize(
+    "make_report", ["os.mkfifo(report)", 'os.symlink("/dev/zero", report)'], ids=["pipe", "device"]
+)
+def test_a_report_that_is_no_regular_file_is_not_waited_for(
+    evaluate: Evaluate, make_stub: MakeStub, make_report: str
+) -> None:
+    stub = make_stub(f"scan(); os.remove(report); {make_report}; sys.exit(0)")
+    _assert_dead(evaluate("--gitleaks-scan-timeout=2", binary=stub, seconds=20), "report", stub)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from gitleaks_eval.repository_cache import BuiltRepository, build_into
 from gitleaks_eval.scanner import Scan, Scanner, unread
 from gitleaks_eval.secret_kinds import Secret, secret_kinds
 
+LONG_VALUE = 100
+
 
 def canary_secrets(planted: Iterable[Secret]) -> list[Secret]:
     """One secret of each shipped kind, and one of each other pattern that recipes plant."""
@@ -59,4 +61,6 @@ def check_canary(scanner: Scanner, repository: BuiltRepository, secrets: Iterabl
 
 
 def _names(finding: dict[str, str], values: set[str]) -> bool:
-    return any(value in finding["Secret"] or value in finding["Match"] for value in values)
+    # Rules up to 8.18 leave out the last character of a private key; in a short value it would matter.
+    wanted = (value[:-1] if len(value) > LONG_VALUE else value for value in values)
+    return any(value in finding["Secret"] or value in finding["Match"] for value in wanted)

@@ -16,6 +16,7 @@ else:
     import tomli as tomllib
 
 BUILTIN = "builtin"
+DEEPEST = 2
 # A repository's own .gitleaks.toml would be obeyed if no configuration were named; this one says "the default".
 BUILTIN_CONTENT = b"[extend]\nuseDefault = true\n"
 
@@ -96,6 +97,9 @@ def _chain(path: Path, why: str, invocation: Path) -> tuple[ConfigFile, ...]:
         seen.add(following.resolve())
         content = _read(following, why)
         extend = _table(_parse(content, following), "extend")
+        if len(files) == DEEPEST:
+            # Gitleaks does not look at what this one extends (upstream config.go, maxExtendDepth).
+            extend = {}
         extends_default = bool(_key(extend, "usedefault"))
         if extends_default and _key(extend, "path"):
             raise InputError(f"{why}: {following}: Gitleaks refuses [extend] with both useDefault and path; keep one")

@@ -53,10 +53,11 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Find the scanner before the header names it, and lay out what the workers share."""
+        if not self._only_collects:
+            _stop_on_sigterm()
         if self._settings.analyses is None:
             self._find_scanner()
         if not self._only_collects:
-            _stop_on_sigterm()
             self._share()
 
     def pytest_report_header(self) -> str:

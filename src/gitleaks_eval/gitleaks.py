@@ -5,7 +5,7 @@ import mmap
 import os
 import re
 import shutil
-import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import git_environment
 from gitleaks_eval.install import installed_binary
+from gitleaks_eval.process import run_limited
 
 PINNED_VERSION = "8.30.1"
 PROBE_SECONDS = 20
@@ -121,26 +122,15 @@ def _version(path: Path, source: str) -> str | None:
 
 
 def _ask(path: Path, question: str, source: str) -> str:
-    try:
-        # Its own process group, and no pipe: a child that it leaves behind cannot keep us waiting.
-        done = subprocess.run(
-            [path, question],
-            env=git_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=PROBE_SECONDS,
-            start_new_session=True,
-            check=False,
-        )
-    except OSError as error:
-        problem = f"cannot be run: {error.strerror or error}"
-    except subprocess.TimeoutExpired:
-        problem = f"did not answer `{question}` within {PROBE_SECONDS} s"
-    else:
-        if done.returncode == 0:
-            return done.stdout.decode("utf-8", "replace")
-        problem = f"answered `{question}` with exit code {done.returncode}"
+    with tempfile.TemporaryDirectory(prefix="gitleaks-eval-") as folder:
+        try:
+            done = run_limited([str(path), question], Path(folder), git_environment(), PROBE_SECONDS)
+        except EvaluationError as error:
+            problem = str(error) if "cannot be run" in str(error) else f"asked for `{question}`, {error}"
+        else:
+            if done.status == 0:
+                return done.stdout
+            problem = f"answered `{question}` with exit code {done.status}"
     raise EvaluationError(f"{printable(str(path))} ({source}) {problem}; name a Gitleaks binary with --gitleaks-binary")
 
 

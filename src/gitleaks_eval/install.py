@@ -13,7 +13,9 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
+from http.client import HTTPException
 from io import BytesIO
 from pathlib import Path
 from urllib.error import URLError
@@ -32,7 +34,7 @@ OFFLINE = "GITLEAKS_EVAL_OFFLINE"
 DOWNLOAD_SECONDS = 60
 BUILD_SECONDS = 900
 _CPUS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
-_VERSION = re.compile(r"8\.\d+\.\d+")
+_VERSION = re.compile(r"8\.[0-9]+\.[0-9]+")
 
 Progress = Callable[[str], None]
 
@@ -95,10 +97,16 @@ def installed_binary(version: str, progress: Progress) -> tuple[Path, str]:
             "unset it, put gitleaks on PATH, or name one with --gitleaks-binary"
         )
     folder = cache_folder() / "bin"
-    folder.mkdir(exist_ok=True)
-    with FileLock(folder / f"{binary.name}.lock"):
-        if not binary.is_file():
-            _install(version, binary, how, progress)
+    try:
+        folder.mkdir(exist_ok=True)
+        with FileLock(folder / f"{binary.name}.lock"):
+            if not binary.is_file():
+                _install(version, binary, how, progress)
+    except OSError as error:
+        raise EvaluationError(
+            f"gitleaks {version} cannot be installed into {folder}: {error.strerror or error}; "
+            "set XDG_CACHE_HOME to a folder that can be written"
+        ) from None
     return binary, _origin(how)
 
 
@@ -176,8 +184,8 @@ def _download(url: str, progress: Progress) -> bytes:
     try:
         with urlopen(url, timeout=DOWNLOAD_SECONDS) as response:  # noqa: S310 - an https URL of ours
             content: bytes = response.read()
-    except (URLError, OSError, ValueError) as error:
-        raise _CannotInstallError(f"{url}: {getattr(error, 'reason', error)}") from None
+    except (URLError, HTTPException, OSError, ValueError) as error:
+        raise _CannotInstallError(f"{url}: {getattr(error, 'reason', None) or error!r}") from None
     return content
 
 
@@ -191,8 +199,10 @@ def _unpacked(archive: str, content: bytes, scratch: Path) -> Path:
         else:
             with tarfile.open(fileobj=BytesIO(content)) as tarred:
                 member = tarred.extractfile(name)
-                made.write_bytes(member.read() if member else b"")
-    except (KeyError, OSError, tarfile.TarError, zipfile.BadZipFile) as error:
+                if member is None:
+                    raise KeyError(f"{name} is no file")
+                made.write_bytes(member.read())
+    except (KeyError, OSError, EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile) as error:
         raise _CannotInstallError(f"{archive} holds no {name}: {error}") from None
     return made
 
@@ -241,6 +251,8 @@ def _go_build(version: str, go: str, scratch: Path, environment: Mapping[str, st
     ]
     if problem := _run(command, source, _with_checksum_database(environment)):
         raise _CannotInstallError(problem)
+    if not made.is_file():
+        raise _CannotInstallError(f"{go} ended well and built nothing")
     return made
 
 
@@ -255,7 +267,7 @@ def _with_checksum_database(environment: Mapping[str, str]) -> dict[str, str]:
         "GOPRIVATE": "none.invalid",
         "GOINSECURE": "none.invalid",
         "GONOSUMCHECK": "0",
-        "GOFLAGS": "",
+        "GOFLAGS": "-mod=mod",
         "GOWORK": "off",
         "CGO_ENABLED": "0",
     }

@@ -64,9 +64,13 @@ def run_limited(
             duration_ms = (time.perf_counter() - started) * 1000
         finally:
             watch.end()
-    if watch.reason:
-        raise EvaluationError(watch.reason)
-    return Finished(status, duration_ms, _text(out), _text(err))
+    # It may have ended before the watch looked again.
+    if reason := watch.reason or _too_much(folder):
+        raise EvaluationError(reason)
+    try:
+        return Finished(status, duration_ms, _text(out), _text(err))
+    except OSError:
+        raise EvaluationError("removed the folder that it was run in") from None
 
 
 class _Watch(threading.Thread):
@@ -101,9 +105,7 @@ class _Watch(threading.Thread):
             return "was stopped"
         if time.monotonic() >= self._deadline:
             return f"took longer than {self._seconds:g} s and was stopped"
-        if _size(self._folder) > OUTPUT_LIMIT:
-            return f"wrote more than {OUTPUT_LIMIT >> 30} GiB and was stopped"
-        return None
+        return _too_much(self._folder)
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:
@@ -113,6 +115,10 @@ def _kill_group(process: "subprocess.Popen[bytes]") -> None:
         else:
             process.kill()
     process.wait()
+
+
+def _too_much(folder: Path) -> str | None:
+    return f"wrote more than {OUTPUT_LIMIT >> 20} MiB and was stopped" if _size(folder) > OUTPUT_LIMIT else None
 
 
 def _size(folder: Path) -> int:
@@ -125,5 +131,8 @@ def _size(folder: Path) -> int:
 
 
 def _text(path: Path) -> str:
+    """The first and the last MiB: what a program says of itself stands at one of the ends."""
     with path.open("rb") as file:
-        return file.read(1 << 20).decode("utf-8", "replace")
+        content = file.read(1 << 20)
+        file.seek(max(file.tell(), path.stat().st_size - (1 << 20)))
+        return (content + file.read()).decode("utf-8", "replace")

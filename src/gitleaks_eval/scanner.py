@@ -25,6 +25,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _COMMITS = re.compile(r"\b(\d+) commits scanned")
 _BYTES = re.compile(r"scanned ~(\d+) bytes")
 _ERROR_LINE = re.compile(r" (FTL|ERR) |^panic:")
+_LONG_WORD = re.compile(r"\S{16,}")
 _GIT_FAILED = re.compile(r"partial scan|stderr is not empty|git error encountered|\[git\]", re.IGNORECASE)
 
 
@@ -131,7 +132,7 @@ def _read_report(report: Path, done: Finished) -> list[dict[str, Any]]:
     try:
         with report.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            findings = json.loads(file.read()) if size else None
+            findings = json.loads(file.read(), parse_constant=_no_number) if size else None
     except OSError:
         problem = "wrote no report"
     except (ValueError, RecursionError):
@@ -141,6 +142,11 @@ def _read_report(report: Path, done: Finished) -> list[dict[str, Any]]:
         findings = [] if findings is None and size else findings
         return _believable(findings, done)
     raise EvaluationError(f"ended with exit code {done.status} and {problem}")
+
+
+def _no_number(name: str) -> None:
+    # NaN and Infinity are Python's extension: no Gitleaks writes them.
+    raise ValueError(name)
 
 
 def _believable(findings: object, done: Finished) -> list[dict[str, Any]]:
@@ -165,4 +171,5 @@ def _has(finding: Mapping[str, Any], required: Mapping[str, type]) -> bool:
 def _last_words(done: Finished) -> str:
     # Only the scanner's own error lines: anything else in its log may quote what it scanned.
     lines = [line.strip() for line in _ANSI.sub("", done.stderr).splitlines() if _ERROR_LINE.search(line)]
-    return f": {printable(lines[-1])[:200]}" if lines else ""
+    # A long word may be a secret, of this run or of another; the sentence is enough.
+    return f": {_LONG_WORD.sub('…', printable(lines[-1]))[:200]}" if lines else ""
