@@ -51,7 +51,7 @@ def check_canary(scanner: Scanner, repository: BuiltRepository, secrets: Iterabl
         if problem is None and not any(_names(finding, values) for finding in scan.findings):
             problem = (
                 f"it found none of {len(values)} planted secrets; "
-                "if the configuration has rules of its own only, is `[extend] useDefault = true` missing?"
+                "in the configuration, is `[extend] useDefault = true` missing, or does an allowlist hide everything?"
             )
     except EvaluationError as error:
         problem = str(error)

@@ -12,6 +12,7 @@ from gitleaks_eval.plugin import CHECKS, FLAG
 from gitleaks_eval.settings import Root
 
 SHIPPED = "gitleaks_eval.checks"
+PATH_OPTIONS = {f"--gitleaks-{name}" for name in ("binary", "version", "config", "scenarios", "analysis", "output")}
 _DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 
 
@@ -51,20 +52,21 @@ def names_a_check(argument: str) -> bool:
 def effective_root(config: pytest.Config) -> Root:
     """The rootdir and ini file of the full run.
 
-    A check named by its path makes pytest look for them around our package, which is in site-packages or in a
-    checkout. Then they are the ones it would find from `--rootdir`, else from the invocation directory, `addopts`
-    included; a file named with `-c` stands.
+    pytest looks for them before it knows our options, around every argument that is no option: around our
+    package when a check is named by its path, and around the value of `--gitleaks-output DIR`. Then they are
+    the ones that it would find from `--rootdir`, else from the invocation directory, `addopts` included; a
+    file named with `-c` stands.
     """
     invocation = config.invocation_params.dir
-    if config.getoption("inifilename") or not _names_shipped(config):
+    if config.getoption("inifilename") or not _misled(config):
         return Root(config.rootpath, config.inipath, config.getini, config.getoption, invocation)
     rootdir = config.getoption("rootdir")
     start = invocation / rootdir if rootdir else invocation
     # A second configuration that only finds and parses: it captures, rewrites and imports nothing.
     quiet = ["--noconftest", "--assert=plain", "-s", str(start)]
     found = pytest.Config.fromdictargs({}, list(quiet))
-    if found.getini("addopts"):
-        found = pytest.Config.fromdictargs({}, [*found.getini("addopts"), *quiet])
+    if addopts := found.getini("addopts"):
+        found = pytest.Config.fromdictargs({}, [*addopts, *quiet])
 
     def getoption(name: str) -> Any:
         return config.getoption(name) or found.getoption(name)
@@ -72,10 +74,11 @@ def effective_root(config: pytest.Config) -> Root:
     return Root(start.resolve() if rootdir else found.rootpath, found.inipath, found.getini, getoption, invocation)
 
 
-def _names_shipped(config: pytest.Config) -> bool:
+def _misled(config: pytest.Config) -> bool:
     # The folder that the flag itself adds came after pytest had looked for its ini file.
     added = {str(CHECKS)} - set(config.invocation_params.args) if config.getoption("gitleaks_eval") else set()
-    return any(is_shipped(argument) for argument in set(config.getoption("file_or_dir")) - added)
+    names_shipped = any(is_shipped(argument) for argument in set(config.getoption("file_or_dir")) - added)
+    return names_shipped or any(option in config.invocation_params.args for option in PATH_OPTIONS)
 
 
 def _default_arguments(config: pytest.Config) -> list[str]:

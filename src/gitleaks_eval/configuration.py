@@ -95,8 +95,8 @@ def _chain(path: Path, why: str, invocation: Path) -> tuple[ConfigFile, ...]:
         if following.resolve() in seen:
             raise InputError(f"{why}: {path}: [extend] path runs in a circle at {following}")
         seen.add(following.resolve())
-        content = _read(following, why)
-        extend = _table(_parse(content, following), "extend")
+        content = _read(following, f"{why}: [extend] path of {files[-1].path}" if files else why)
+        extend = _table(_parse(content, following, why), "extend")
         if len(files) == DEEPEST:
             # Gitleaks does not look at what this one extends (upstream config.go, maxExtendDepth).
             extend = {}
@@ -106,7 +106,7 @@ def _chain(path: Path, why: str, invocation: Path) -> tuple[ConfigFile, ...]:
         files.append(ConfigFile(following, content, extends_default))
         target = _key(extend, "path")
         following = _extended(str(target), following, invocation) if target else None
-    if not files[-1].extends_default and not any(_key(_parse(file.content, file.path), "rules") for file in files):
+    if not files[-1].extends_default and not any(_key(_parse(file.content, file.path, why), "rules") for file in files):
         raise InputError(
             f"{why}: {path} has no rules, so it finds nothing; "
             "add [[rules]], or [extend] with useDefault = true for the rules of Gitleaks"
@@ -129,11 +129,11 @@ def _read(path: Path, why: str) -> bytes:
         raise unreadable(f"{why}: the configuration", path, error) from None
 
 
-def _parse(content: bytes, path: Path) -> Mapping[str, Any]:
+def _parse(content: bytes, path: Path, why: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"the configuration {path} is not TOML: {error}") from None
+        raise InputError(f"{why}: the configuration {path} is not TOML: {error}") from None
 
 
 def _key(table: Mapping[str, Any], name: str) -> Any:

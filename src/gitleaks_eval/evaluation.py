@@ -140,8 +140,8 @@ class Evaluation:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Run our checks module by module, as people read them; pytest groups them by scenario."""
-        places = [index for index, item in enumerate(items) if item.path.parent == CHECKS]
+        """Run checks module by module, as people read them; pytest groups them by scenario."""
+        places = [index for index, item in enumerate(items) if IDENTITY in item.stash]
         modules: dict[Path, int] = {}
         ordered = sorted(
             (items[index] for index in places), key=lambda item: modules.setdefault(item.path, len(modules))

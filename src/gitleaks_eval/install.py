@@ -199,9 +199,10 @@ def _unpacked(archive: str, content: bytes, scratch: Path) -> Path:
         else:
             with tarfile.open(fileobj=BytesIO(content)) as tarred:
                 member = tarred.extractfile(name)
-                if member is None:
-                    raise KeyError(f"{name} is no file")
-                made.write_bytes(member.read())
+                content = member.read() if member else b""
+            if not content:
+                raise _CannotInstallError(f"{archive} holds no {name}")
+            made.write_bytes(content)
     except (KeyError, OSError, EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile) as error:
         raise _CannotInstallError(f"{archive} holds no {name}: {error}") from None
     return made

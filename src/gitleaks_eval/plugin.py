@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FLAG = "--gitleaks-eval"
 CHECKS = Path(__file__).parent / "checks"
+LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 
 _CONFIG_HELP = (
     "the configuration under test; `builtin` names the scanner's own"
@@ -100,8 +101,17 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     """Leave a user's own checks alone in a run that did not ask for them."""
     if not isinstance(obj, FunctionType) or _evaluation(collector.config) is not None:
         return None
-    is_check = any(mark.name == marks.CHECK_MARK for mark in getattr(obj, "pytestmark", ()))
-    return [] if is_check else None
+    if not any(mark.name == marks.CHECK_MARK for mark in getattr(obj, "pytestmark", ())):
+        return None
+    collector.config.stash[LEFT_ALONE] = collector.config.stash.get(LEFT_ALONE, 0) + 1
+    return []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
+    """Say why a run that has only checks, and did not ask for them, has no tests."""
+    left = config.stash.get(LEFT_ALONE, 0)
+    if left and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        terminalreporter.write_line(f"gitleaks-eval: {left} checks were left alone; add {FLAG} to run them")
 
 
 def _evaluation(config: pytest.Config) -> "Evaluation | None":

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from gitleaks_eval.errors import EvaluationError
 
@@ -42,8 +43,7 @@ def run_limited(
         EvaluationError: when it cannot be started, takes longer than `seconds`, writes more than 1 GiB, or
             `stop` is set.
     """
-    out, err = folder / "stdout", folder / "stderr"
-    with out.open("wb") as stdout, err.open("wb") as stderr:
+    with (folder / "stdout").open("w+b") as stdout, (folder / "stderr").open("w+b") as stderr:
         started = time.perf_counter()
         try:
             process = subprocess.Popen(
@@ -64,13 +64,12 @@ def run_limited(
             duration_ms = (time.perf_counter() - started) * 1000
         finally:
             watch.end()
-    # It may have ended before the watch looked again.
-    if reason := watch.reason or _too_much(folder):
-        raise EvaluationError(reason)
-    try:
-        return Finished(status, duration_ms, _text(out), _text(err))
-    except OSError:
-        raise EvaluationError("removed the folder that it was run in") from None
+        # It may have ended before the watch looked again.
+        if reason := watch.reason or _too_much(folder):
+            raise EvaluationError(reason)
+        if not folder.is_dir():
+            raise EvaluationError("removed the folder that it was run in")
+        return Finished(status, duration_ms, _text(stdout), _text(stderr))
 
 
 class _Watch(threading.Thread):
@@ -130,9 +129,10 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _text(path: Path) -> str:
+def _text(file: BinaryIO) -> str:
     """The first and the last MiB: what a program says of itself stands at one of the ends."""
-    with path.open("rb") as file:
-        content = file.read(1 << 20)
-        file.seek(max(file.tell(), path.stat().st_size - (1 << 20)))
-        return (content + file.read()).decode("utf-8", "replace")
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    content = file.read(1 << 20)
+    file.seek(max(file.tell(), size - (1 << 20)))
+    return (content + file.read()).decode("utf-8", "replace")

@@ -162,6 +162,9 @@ class _Reader:
         text = spec.get("text", "")
         self._encodable(text, place)
         self._encodable(str(spec.get("seed", "")), place)
+        for name in secrets:
+            if re.search(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", text):
+                raise self._error(place, f"write the secret {name!r} as {{{{secret.{name}}}}}")
         for name in PLACEHOLDER.findall(text):
             if name not in secrets:
                 raise self._error(place, f"unknown secret {name!r}; `secrets` names {sorted(secrets)}")

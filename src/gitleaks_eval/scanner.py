@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -130,6 +131,9 @@ def _read_report(report: Path, done: Finished) -> list[dict[str, Any]]:
         ended = f"exit code {done.status}" if done.status >= 0 else f"signal {-done.status}"
         raise EvaluationError(f"ended with {ended}{_last_words(done)}")
     try:
+        # Opening a pipe would wait for ever, and a link could name any file.
+        if not stat.S_ISREG(report.lstat().st_mode):
+            raise EvaluationError("wrote a report that is no regular file")
         with report.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             findings = json.loads(file.read(), parse_constant=_no_number) if size else None

@@ -110,7 +110,7 @@ def _scanner_choice(root: Root) -> ScannerChoice:
 def _executable(given: _Given) -> Path:
     path = given.path()
     if not path.exists():
-        raise InputError(f"{given.named_by} {path}: does not exist")
+        raise InputError(f"{given.named_by} {path}: does not exist; name its path, or leave it out for PATH")
     if not path.is_file():
         raise InputError(f"{given.named_by} {path}: is not a file; name the gitleaks binary itself")
     if shutil.which(path) is None:

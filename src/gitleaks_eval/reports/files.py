@@ -13,13 +13,24 @@ PARTIAL = "partial"
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make the folder of the reports, with a `.gitignore` of its own.
+    """Make the folder of the reports, with a `.gitignore` of its own unless others keep something there.
 
     Raises:
         OSError: when it cannot be written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    if not _is_ours(folder) and any(folder.iterdir()):
+        # Somebody else's folder: all in it must not be ignored because of us.
+        probe = folder / ".gitleaks-eval-writes-here"
+        write_atomically(probe, b"")
+        probe.unlink()
+        return
     write_atomically(folder / ".gitignore", IGNORE)
+
+
+def _is_ours(folder: Path) -> bool:
+    ignore = folder / ".gitignore"
+    return ignore.is_file() and ignore.read_bytes() == IGNORE
 
 
 def write_reports(run: Run, output: Path) -> Path:
@@ -44,7 +55,7 @@ def write_reports(run: Run, output: Path) -> Path:
     for name, content in files.items():
         write_atomically(folder / name, content)
     ours = ["*_eval.json", *([] if run.analyses is None else ["analysis/*.json"])]
-    for path in [path for pattern in ours for path in folder.glob(pattern)]:
+    for path in [path for pattern in ours if _is_ours(output) for path in folder.glob(pattern)]:
         if path.relative_to(folder).as_posix() not in files:
             path.unlink()
     return folder
