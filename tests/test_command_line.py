@@ -203,7 +203,7 @@ def test_the_fixtures_are_documented(pytester: pytest.Pytester, options: list[st
 
 
 BROKEN: dict[str, tuple[list[str], str]] = {
-    "a binary that is not there": (["--gitleaks-binary=none"], "--gitleaks-binary *none: does not exist"),
+    "a binary that is not there": (["--gitleaks-binary=none"], "--gitleaks-binary *none: does not exist; *"),
     "a binary that is a folder": (["--gitleaks-binary=."], "--gitleaks-binary *: is not a file*"),
     "a binary that cannot be run": (["--gitleaks-binary=plain.txt"], "*plain.txt: is not executable*"),
     "a version that is none": (["--gitleaks-version=newest"], "*'newest': not a version of Gitleaks*"),

@@ -249,7 +249,7 @@ def test_a_folder_is_an_error(root: Path) -> None:
 )
 def test_what_is_no_toml_is_an_error_with_its_name(content: bytes, root: Path) -> None:
     (root / "a.toml").write_bytes(content)
-    assert problem_of(root / "a.toml").startswith(f"the configuration {root}/a.toml is not TOML: ")
+    assert problem_of(root / "a.toml").startswith(f"--gitleaks-config: the configuration {root}/a.toml is not TOML: ")
 
 
 def test_toml_that_does_not_parse_is_an_error_with_line_and_column(root: Path) -> None:

@@ -561,7 +561,7 @@ def test_a_scanner_that_fills_the_disk_passes_nothing(
 CONFIGURATIONS = {
     "matches-nothing": (
         "[[rules]]\nid = 'own'\nregex = '''own-[0-9]{80}'''",
-        NOTHING + r"; .*`\[extend\] useDefault = true` missing\?",
+        NOTHING + r"; .*is `\[extend\] useDefault = true` missing",
     ),
     "is-not-taken": ("[[rules]]\nid = 'own'\nregex = '''own-('''", "canary: ended with exit code "),
 }

@@ -161,8 +161,14 @@ def test_what_is_found_where_nothing_is_expected_is_unexpected_and_named() -> No
     assert matching.count(UNEXPECTED) == 2
 
 
-def test_listed_findings_count_even_where_the_total_says_otherwise() -> None:
-    matching = match_findings(expecting(*lines(1, 2), total=5), reporting(*lines(1)))
+def test_a_list_that_is_shorter_than_the_total_is_completed_by_count() -> None:
+    matching = match_findings(expecting(*lines(1, 2), total=5), reporting(*lines(1, 50, 60)))
+    counts = [matching.count(status) for status in (EXACT, MISSED, UNEXPECTED)]
+    assert (matching.expected, counts) == (5, [3, 2, 0])
+
+
+def test_a_list_that_is_longer_than_the_total_counts() -> None:
+    matching = match_findings(expecting(*lines(1, 2), total=1), reporting(*lines(1)))
     assert (matching.expected, matching.count(EXACT), matching.count(MISSED)) == (2, 1, 1)
 
 

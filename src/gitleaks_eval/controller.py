@@ -29,6 +29,8 @@ from gitleaks_eval.scenario import Scenario
 from gitleaks_eval.scoring import count_findings, make_scorecard
 from gitleaks_eval.workbench import Bench, Subject, analysis_path, read_subject
 
+# Options with which pytest runs no test.
+_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
 
 
@@ -46,7 +48,8 @@ class Controller:
         self._run: Run | None = None
         self._written: str | None = None
         self._is_full = bool(config.getoption("gitleaks_eval"))
-        self._only_collects = bool(config.getoption("collectonly"))
+        self._only_collects = any(config.getoption(name, None) for name in _SHOWING)
+        self._broken_files: list[str] = []
         if self._is_full and not self._only_collects:
             self._check_output()
 
@@ -54,7 +57,7 @@ class Controller:
     def pytest_sessionstart(self) -> None:
         """Find the scanner before the header names it, and lay out what the workers share."""
         if not self._only_collects:
-            _stop_on_sigterm()
+            _stop_on_signals()
         if self._settings.analyses is None:
             self._find_scanner()
         if not self._only_collects:
@@ -86,6 +89,11 @@ class Controller:
             narrowed = any(self._config.getoption(name, None) for name in chosen)
             names = [scenario.name for scenario in self._evaluation.scenarios]
             self._evaluation.workbench.start(names if self._is_full and not narrowed else ())
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be collected may hold checks: the run is not complete."""
+        if report.failed:
+            self._broken_files.append(report.nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take a report into the ledger."""
@@ -230,7 +238,7 @@ class Controller:
             if scenario.name in by_scenario and scenario.name not in subjects
         )
         possible = len(catalogue()) * len(scenarios) + own
-        incomplete = any(result.outcome == ERROR for result in results)
+        incomplete = any(result.outcome == ERROR for result in results) or bool(self._broken_files)
         partial = len(results) < possible
         findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
         card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=partial)
@@ -245,7 +253,7 @@ class Controller:
             possible_checks=possible,
             incomplete=incomplete,
             partial=partial,
-            reasons=_reasons(results, possible),
+            reasons=[f"{name} could not be collected" for name in self._broken_files] + _reasons(results, possible),
             by_scenario={name: group for name, group in by_scenario.items() if name is not None},
             analyses=None if self._settings.analyses else self._analyses(subjects),
         )
@@ -286,7 +294,7 @@ def _reasons(results: Sequence[CheckResult], possible: int) -> list[str]:
         names = dict.fromkeys(
             result.scenario for result in results if result.outcome == ERROR and result.message != NOT_RUN
         )
-        shown = ", ".join(str(name) for name in list(names)[:5] if name)
+        shown = ", ".join(str(name or "no scenario") for name in list(names)[:5])
         reasons.append(f"{errors} checks could not be run ({shown}{', …' if len(names) > 5 else ''})")
     if not_run:
         reasons.append(f"{not_run} selected checks were not run: the run ended early")
@@ -305,7 +313,11 @@ def _corpus_sha256(scenarios: Sequence[Scenario]) -> str:
     return digest.hexdigest()
 
 
-def _stop_on_sigterm() -> None:
-    """Let SIGTERM (a cancelled CI job) end the run as Ctrl-C does: with everything removed that is private."""
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+def _stop_on_signals() -> None:
+    """Let SIGTERM (a cancelled CI job) and SIGHUP end the run as Ctrl-C does: what is private is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)

@@ -5,6 +5,7 @@ message that says where the value stands; no check crashes.
 """
 
 import json
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -135,7 +136,7 @@ def read_analysis(path: Path) -> Analysis:
     except OSError as error:
         raise unreadable("analysis", path, error) from None
     try:
-        document = json.loads(content)
+        document = _parse(content)
     except json.JSONDecodeError as error:
         problem = f"is not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
     except (ValueError, RecursionError) as error:
@@ -166,6 +167,16 @@ def envelope_problems(analysis: Analysis) -> list[str]:
     """What the document lacks to be a valid envelope or legacy document (OQ-1), in a stable order."""
     name = "envelope" if isinstance(analysis.document.get("data"), dict) else "legacy_analysis"
     return schema_problems(name, analysis.document)
+
+
+def _parse(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        # Python refuses to read thousands of digits; the check that looks at such a number fails, and no other.
+        return json.loads(content, parse_int=lambda digits: int(digits) if len(digits) < 1000 else math.inf)
 
 
 def _filled_in(results: dict[str, Any], outer: object, timestamp: str) -> Mapping[str, Any]:

@@ -2,7 +2,11 @@
 
 import math
 import re
+from typing import Any
 
+NESTED_AT_MOST = 20
+# Python refuses to write longer integers as text.
+INTEGER_BITS = 10_000
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&])")
 
 
@@ -29,15 +33,21 @@ def markdown(text: str) -> str:
 
 
 def json_value(value: object, depth: int = 0) -> object:
-    """A copy of a JSON value that any JSON reader takes: no NaN, no infinity, no lone surrogate."""
+    """A copy of a value that any JSON reader takes: no NaN, no lone surrogate, nothing endless or not JSON."""
+    if isinstance(value, (dict, list, tuple, set, frozenset)):
+        return "…" if depth >= NESTED_AT_MOST else _json_container(value, depth + 1)
     if isinstance(value, str):
         return without_surrogates(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, (dict, list, tuple)) and depth >= 20:
-        return "…"
+    if value is None or (isinstance(value, int) and value.bit_length() <= INTEGER_BITS):
+        return value
+    if isinstance(value, int):
+        return f"a number of {value.bit_length()} bits"
+    return value if isinstance(value, float) and math.isfinite(value) else without_surrogates(str(value)[:200])
+
+
+def _json_container(value: Any, depth: int) -> object:
     if isinstance(value, dict):
-        return {without_surrogates(str(key)): json_value(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_value(item, depth + 1) for item in value]
-    return value
+        return {without_surrogates(str(key)): json_value(item, depth) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(without_surrogates(str(item)) for item in value)
+    return [json_value(item, depth) for item in value]

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Generator, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from gitleaks_eval import marks
 from gitleaks_eval.errors import EvaluationError, InputError
-from gitleaks_eval.escaping import printable
+from gitleaks_eval.escaping import json_value, printable
 from gitleaks_eval.evidence import CheckFailed, Evidence
 from gitleaks_eval.plugin import CHECKS
 from gitleaks_eval.recipe import Recipe, load_recipe
@@ -36,7 +37,6 @@ def activate(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: when something that the user gave is wrong on sight.
     """
-    from gitleaks_eval import fixtures  # noqa: PLC0415 - it imports this module
     from gitleaks_eval.collection import effective_root  # noqa: PLC0415 - the same
     from gitleaks_eval.controller import Controller  # noqa: PLC0415 - the same
 
@@ -50,7 +50,6 @@ def activate(config: pytest.Config) -> None:
         raise pytest.UsageError(printable_lines(str(error))) from None
     config.stash[EVALUATION] = evaluation
     config.pluginmanager.register(evaluation, PLUGIN_NAME)
-    config.pluginmanager.register(fixtures, "gitleaks_eval_fixtures")
     if controller:
         config.pluginmanager.register(controller, "gitleaks_eval_controller")
     for category in CATEGORIES:
@@ -69,6 +68,13 @@ def _recipes(scenarios: Sequence[Scenario]) -> dict[str, Recipe]:
         for scenario in scenarios
         if scenario.analysis is None and scenario.recipe.exists()
     }
+
+
+class _CheckModule(pytest.Module):
+    """One of our modules: its functions are tests whatever the user's `python_functions` says."""
+
+    def funcnamefilter(self, name: str) -> bool:
+        return name.startswith("test_")
 
 
 class Evaluation:
@@ -104,23 +110,30 @@ class Evaluation:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Register the `scenario` fixture here, where a user's own one of that name goes before it."""
-        from gitleaks_eval.fixtures import scenario  # noqa: PLC0415 - it imports this module
+        """Register the fixtures here, where a user's own ones of those names go before them."""
+        from gitleaks_eval.fixtures import register_fixtures  # noqa: PLC0415 - it imports this module
 
-        pytest.register_fixture(
-            name="scenario",
-            func=scenario,
-            node=session,
-            scope="session",
-            params=self.scenarios,
-            ids=tuple(scenario.name for scenario in self.scenarios),
-        )
+        register_fixtures(session, self.scenarios)
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+        """Collect our modules also where the user's `python_files` would not."""
+        if file_path.parent != CHECKS or not fnmatch(file_path.name, "test_*.py"):
+            return None
+        patterns = self._config.getini("python_files")
+        usual = parent.session.isinitpath(file_path) or any(fnmatch(file_path.name, pattern) for pattern in patterns)
+        return None if usual else self.pytest_pycollect_makemodule(file_path, parent)
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
         """Give our modules outside rootdir their path as node id, so that it can be pasted back."""
-        if module_path.parent != CHECKS or self.settings.root in module_path.parents:
+        from gitleaks_eval.fixtures import register_fixtures  # noqa: PLC0415 - it imports this module
+
+        if module_path.parent != CHECKS:
             return None
-        module: pytest.Module = pytest.Module.from_parent(parent, path=module_path, nodeid=module_path.as_posix())
+        nodeid: Any = None if self.settings.root in module_path.parents else module_path.as_posix()
+        module: _CheckModule = _CheckModule.from_parent(parent, path=module_path, nodeid=nodeid)
+        # Nearer than a user's conftest.py: an `analysis` of theirs must not be what the shipped checks look at.
+        if not self._config.getoption("showfixtures"):
+            register_fixtures(module, self.scenarios)
         return module
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
@@ -128,8 +141,10 @@ class Evaluation:
         mark = item.get_closest_marker(marks.CHECK_MARK)
         if mark is None:
             return
-        check_id, name = mark.args
-        category = mark.kwargs["category"]
+        try:
+            check_id, name, category = marks.checked(*mark.args, **mark.kwargs)
+        except (TypeError, ValueError) as error:
+            raise pytest.UsageError(f"{item.nodeid}: {error}; write @check(id, name, category=...)") from None
         scenario = _scenario_name(item)
         identity = Identity(sys.intern(check_id), sys.intern(name), sys.intern(category), scenario)
         item.stash[IDENTITY] = identity
@@ -248,8 +263,8 @@ def _outcome_properties(
     return [
         ("outcome", outcome),
         ("message", message),
-        ("expected", json.dumps(left.expected)),
-        ("actual", json.dumps(left.actual)),
+        ("expected", json.dumps(json_value(left.expected))),
+        ("actual", json.dumps(json_value(left.actual))),
     ]
 
 

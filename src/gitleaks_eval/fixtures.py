@@ -1,4 +1,6 @@
-"""What a check asks for. `scenario` is registered with the scenarios of the run as its parameters."""
+"""What a check asks for. A user's fixtures of these names go before ours, but not in the shipped checks."""
+
+from collections.abc import Sequence
 
 import pytest
 
@@ -14,21 +16,27 @@ def scenario(request: pytest.FixtureRequest) -> Scenario:
     return parameter
 
 
-@pytest.fixture(scope="session")
 def expected(scenario: Scenario) -> Expected:
     """What the ground truth expects of this scenario: counts, rule ids, files, findings, thresholds."""
     return scenario.expected
 
 
-@pytest.fixture(scope="session")
 def analysis(scenario: Scenario, request: pytest.FixtureRequest) -> Analysis:
     """What was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; built and scanned once a run."""
     evaluation = request.config.stash[EVALUATION]
     return evaluation.workbench.analysis(scenario)
 
 
-@pytest.fixture
 def evidence(request: pytest.FixtureRequest) -> Evidence:
     """Where this check leaves what it expected and found; the comparison primitives take it first."""
     left: Evidence = request.node.stash.setdefault(EVIDENCE, Evidence())
     return left
+
+
+def register_fixtures(node: pytest.Session | pytest.Module, scenarios: Sequence[Scenario]) -> None:
+    """Register the fixtures for all tests below a node; `scenario` has the scenarios as its parameters."""
+    names = tuple(one.name for one in scenarios)
+    pytest.register_fixture(name="scenario", func=scenario, node=node, scope="session", params=scenarios, ids=names)
+    pytest.register_fixture(name="expected", func=expected, node=node, scope="session")
+    pytest.register_fixture(name="analysis", func=analysis, node=node, scope="session")
+    pytest.register_fixture(name="evidence", func=evidence, node=node)

@@ -124,12 +124,15 @@ def read_head(repository: Path) -> Head:
         )
     except OSError as error:
         raise _no_git(error) from None
-    with process:
-        try:
-            commit, _ = _object(process, b"HEAD")
-            contents = _blobs(process, b"HEAD^{tree}") if commit else {}
-        finally:
-            process.kill()
+    try:
+        with process:
+            try:
+                commit, _ = _object(process, b"HEAD")
+                contents = _blobs(process, b"HEAD^{tree}") if commit else {}
+            finally:
+                process.kill()
+    except OSError as error:
+        raise EvaluationError(f"git died while it read {repository}: {error.strerror or error}") from None
     return Head(branch, commit.decode(), tuple(contents.values()))
 
 

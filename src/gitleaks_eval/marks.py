@@ -7,6 +7,7 @@ import pytest
 # pytest documents its class under this name only, which type checkers do not see as a class.
 _Skipped: Any = pytest.skip.Exception
 
+_MARKS_OF_PYTEST = {"skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast"}
 CHECK_MARK = "gitleaks_check"
 
 
@@ -21,9 +22,30 @@ def check(check_id: str, name: str, *, category: str) -> pytest.MarkDecorator:
         check_id: the id that reports show, such as `SA-10`.
         name: a short name for people.
         category: the dimension it is scored in; a new name is a new dimension.
+
+    Raises:
+        TypeError: when one of them is no text.
+        ValueError: when one is empty, or the category has the name of a mark of pytest's own.
     """
+    checked(check_id, name, category=category)
     mark: pytest.MarkDecorator = getattr(pytest.mark, CHECK_MARK)
     return mark(check_id, name, category=category)
+
+
+def checked(check_id: object, name: object, *, category: object) -> tuple[str, str, str]:
+    """The identity of a check, looked at.
+
+    Raises:
+        TypeError, ValueError: as `check`.
+    """
+    for what, value in (("id", check_id), ("name", name), ("category", category)):
+        if not isinstance(value, str):
+            raise TypeError(f"the {what} of a check is a text, not {value!r}")
+        if not value.strip() or not value.isprintable():
+            raise ValueError(f"the {what} of a check is empty or holds controls: {value!r}")
+    if category_marker(str(category)) in _MARKS_OF_PYTEST:
+        raise ValueError(f"the category {category!r} has the name of a mark of pytest's own; choose another")
+    return str(check_id), str(name), str(category)
 
 
 def not_applicable(reason: str) -> NoReturn:
@@ -38,4 +60,5 @@ def not_applicable(reason: str) -> NoReturn:
 
 def category_marker(category: str) -> str:
     """The marker that selects a category with `-m`: `Output Quality` is `output_quality`."""
-    return "".join(char if char.isalnum() else "_" for char in category.lower())
+    marker = "".join(char if char.isalnum() else "_" for char in category.lower()).strip("_")
+    return marker or "other"

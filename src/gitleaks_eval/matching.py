@@ -68,29 +68,24 @@ def match_findings(expected: Expected, reported: Sequence[Mapping[str, Any]]) ->
     """Match in three passes: all exact ones, then moved (nearest line, at most 3 away), then relabelled."""
     actual = sorted(map(_as_reported, reported))
     wanted = sorted(expected.findings, key=lambda finding: (finding.file_path, finding.line_number, finding.rule_id))
-    if not wanted:
-        return _by_count(expected, actual)
     paths = {finding.file_path for finding in wanted}
     pairing = _Pairing(wanted, actual, {index for index, found in enumerate(actual) if found.file_path in paths})
     _pair_on(pairing, EXACT, lambda finding: (finding.file_path, finding.rule_id, finding.line_number))
     _pair_moved(pairing)
     _pair_on(pairing, RELABELLED, lambda finding: (finding.file_path, finding.line_number))
     matches = [_matched(finding, *pairing.taken.get(index, (MISSED, None))) for index, finding in enumerate(wanted)]
-    matches += [_unexpected(found) for index, found in enumerate(actual) if index not in pairing.used]
-    return Matching(tuple(matches), len(wanted))
+    left = [_unexpected(found) for index, found in enumerate(actual) if index not in pairing.used]
+    unlisted = expected.total_secrets - len(wanted)
+    if unlisted <= 0:
+        return Matching(tuple(matches + left), len(wanted))
+    # The list is shorter than the total: which of the rest are expected is not known, how many is.
+    detected = min(unlisted, len(left))
+    return Matching(tuple(matches), expected.total_secrets, detected, unlisted - detected, len(left) - detected)
 
 
 def matching_from_json(document: Mapping[str, Any]) -> Matching:
     """A matching that was written as JSON."""
     return Matching(**{**document, "matches": tuple(map(Match._make, document["matches"]))})
-
-
-def _by_count(expected: Expected, actual: list[_Reported]) -> Matching:
-    total = expected.total_secrets
-    if total == 0:
-        return Matching(tuple(map(_unexpected, actual)), 0)
-    detected = min(total, len(actual))
-    return Matching((), total, detected, total - detected, len(actual) - detected)
 
 
 Key = Callable[[_Reported | ExpectedFinding], Hashable]

@@ -101,7 +101,8 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     """Leave a user's own checks alone in a run that did not ask for them."""
     if not isinstance(obj, FunctionType) or _evaluation(collector.config) is not None:
         return None
-    if not any(mark.name == marks.CHECK_MARK for mark in getattr(obj, "pytestmark", ())):
+    marked = any(mark.name == marks.CHECK_MARK for mark in getattr(obj, "pytestmark", ()))
+    if not marked and collector.get_closest_marker(marks.CHECK_MARK) is None:
         return None
     collector.config.stash[LEFT_ALONE] = collector.config.stash.get(LEFT_ALONE, 0) + 1
     return []

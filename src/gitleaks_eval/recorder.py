@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 import pytest
 
+from gitleaks_eval.escaping import printable
+
 PASSED, FAILED, NOT_APPLICABLE, ERROR = "passed", "failed", "not_applicable", "error"
+# Of several reports of one test the worst counts.
+_SEVERITY = {PASSED: 0, NOT_APPLICABLE: 0, FAILED: 1, ERROR: 2}
 NOT_RUN = "was not run: the run ended before it"
 
 
@@ -50,17 +54,22 @@ class Recorder:
     entries: dict[str, _Entry] = field(default_factory=dict)
 
     def record(self, report: pytest.TestReport) -> None:
-        """Take in a report of a check, or of a crashed worker (which carries no properties)."""
+        """Take in a report of a check, of a sub-test of one, or of a crashed worker (without properties)."""
         properties = dict(report.user_properties)
-        # xdist's report of a crashed worker has "???" for its phase, and no properties.
-        if report.failed and "check_id" not in properties:
-            self.entries[report.nodeid] = _Entry(ERROR, "its worker process crashed", "null", "null", 0)
-            return
         outcome = properties.get("outcome")
+        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # what pytest-rerunfailures calls it
+            self.entries.pop(report.nodeid, None)
+            return
+        if report.failed and outcome in {None, PASSED, NOT_APPLICABLE}:
+            # A sub-test fails its test after we have looked; a crashed worker never lets us look.
+            crashed = "check_id" not in properties and report.when not in {"setup", "call", "teardown"}
+            outcome = ERROR if crashed else FAILED
+            message = "its worker process crashed" if crashed else printable(report.longreprtext.strip())[-500:]
+            properties["message"] = message
         if outcome is None:
             return
         previous = self.entries.get(report.nodeid)
-        if report.when == "teardown" and previous and not report.failed:
+        if previous and _SEVERITY[previous.outcome] >= _SEVERITY[str(outcome)]:
             return
         duration = report.duration * 1000 if report.when == "call" else previous.duration_ms if previous else 0.0
         self.entries[report.nodeid] = _Entry(

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
+from filelock import FileLock
+
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.git import Readable, readable
 from gitleaks_eval.install import cache_folder
@@ -34,7 +36,15 @@ def built_repository(recipe: Recipe, source: str) -> BuiltRepository:
         EvaluationError: when the cache cannot be written or git cannot read what was built.
     """
     folder = cache_folder() / "repositories" / _key(recipe)
-    return _unchanged(folder) or build_into(folder, recipe, source)
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Nobody builds what another run is reading: it is looked at again inside the lock.
+        with FileLock(folder.with_suffix(".lock")):
+            return _unchanged(folder) or build_into(folder, recipe, source)
+    except OSError as error:
+        raise EvaluationError(
+            f"{source}: the cache {folder.parent} cannot be used: {error.strerror or error}"
+        ) from None
 
 
 def build_into(folder: Path, recipe: Recipe, source: str) -> BuiltRepository:

@@ -176,7 +176,7 @@ class Workbench:
         else:
             return json.dumps(document, ensure_ascii=True).encode()
         # The scanner's own words may quote what it scanned.
-        if reveals(problem, frozenset(secret.value for secret in self._planted())):
+        if reveals(problem, frozenset(secret.value for secret in (*self._planted(), *canary_secrets(self._planted())))):
             problem = f"scenario {scenario.name}: the scan failed; its message quotes a planted secret and is withheld"
         raise EvaluationError(problem)
 

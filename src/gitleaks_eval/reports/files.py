@@ -1,11 +1,15 @@
 """Write the files of a run into its folder."""
 
+import os
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from gitleaks_eval.reports.evaluation_report import evaluation_report
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scenario_eval import scenario_eval
 from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
+from gitleaks_eval.settings import RESULTS
 from gitleaks_eval.sharing import write_atomically
 
 IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
@@ -28,7 +32,29 @@ def prepare_folder(folder: Path) -> None:
     write_atomically(folder / ".gitignore", IGNORE)
 
 
+def _write_together(files: Mapping[Path, bytes]) -> None:
+    """Write all files under other names first: when one cannot be written, none is."""
+    staged: dict[Path, Path] = {}
+    try:
+        for path, content in files.items():
+            if path.is_dir():
+                raise IsADirectoryError(f"{path} is a folder")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
+            staged[path] = Path(name)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            staged[path].chmod(0o644)
+        for path, temporary in staged.items():
+            temporary.replace(path)
+    finally:
+        for temporary in staged.values():
+            temporary.unlink(missing_ok=True)
+
+
 def _is_ours(folder: Path) -> bool:
+    if folder.name == RESULTS:
+        return True
     ignore = folder / ".gitignore"
     return ignore.is_file() and ignore.read_bytes() == IGNORE
 
@@ -52,8 +78,7 @@ def write_reports(run: Run, output: Path) -> Path:
         files[f"{name}_eval.json"] = scenario_eval(name, results)
     for name, path in (run.analyses or {}).items():
         files[f"analysis/{name}.json"] = path.read_bytes()
-    for name, content in files.items():
-        write_atomically(folder / name, content)
+    _write_together({folder / name: content for name, content in files.items()})
     ours = ["*_eval.json", *([] if run.analyses is None else ["analysis/*.json"])]
     for path in [path for pattern in ours if _is_ours(output) for path in folder.glob(pattern)]:
         if path.relative_to(folder).as_posix() not in files:

@@ -24,6 +24,8 @@ def summary(terminal: pytest.TerminalReporter, run: Run, written: str | None, ve
     decision = run.scorecard.guarded_decision
     colour = {_COLOURS[decision]: True} if decision else {"yellow": True}
     terminal.write_line(_headline(run), bold=True, **colour)
+    if written and written.startswith("ERROR"):
+        terminal.write_line(printable(written), red=True)
     if verbosity < -1:
         return
     for line in (*_reasons(run), *_findings(run)):
@@ -32,7 +34,7 @@ def summary(terminal: pytest.TerminalReporter, run: Run, written: str | None, ve
         return
     for line in _scores(run, verbosity):
         terminal.write_line(line)
-    if written:
+    if written and not written.startswith("ERROR"):
         terminal.write_line(printable(written))
 
 

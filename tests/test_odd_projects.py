@@ -1,0 +1,164 @@
+"""What a project around the evaluation may do without making it greener than it is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from corpus import KEY, TOKEN, analysed_corpus, outcomes, report, write_truth
+
+pytestmark = pytest.mark.usefixtures("own_environment")
+
+
+@pytest.fixture
+def options(pytester: pytest.Pytester) -> list[str]:
+    """A run that needs no scanner."""
+    return analysed_corpus(pytester.path / "corpus")
+
+
+@pytest.mark.parametrize("spelling", ["--gitleaks-output={}", "--gitleaks-output {}"])
+def test_an_option_is_no_path_to_look_for_rootdir_however_it_is_written(
+    pytester: pytest.Pytester, tmp_path_factory: pytest.TempPathFactory, spelling: str
+) -> None:
+    analysed_corpus(pytester.path / "corpus")
+    project = pytester.mkdir("project")
+    (project / "pytest.ini").write_text(
+        "[pytest]\ngitleaks_scenarios = ../corpus/truth\ngitleaks_analysis = ../corpus/analyses\n", encoding="utf-8"
+    )
+    output = tmp_path_factory.mktemp("elsewhere") / "out"
+    arguments = spelling.format(output).split(" ")
+    done = pytester.run(sys.executable, "-c", f"import os; os.chdir({str(project)!r}); import pytest, sys; "
+                        f"sys.exit(pytest.main(['--gitleaks-eval', *{arguments!r}]))")  # fmt: skip
+    assert done.ret == 0
+    done.stdout.fnmatch_lines(["*| 2 scenarios (../corpus/truth)"])
+    assert (output / "scorecard.md").exists()
+
+
+def test_other_peoples_folder_stays_as_it_is(pytester: pytest.Pytester, options: list[str]) -> None:
+    theirs = {".gitignore": "node_modules/\n", "analysis/production.json": "{}", "model_eval.json": "{}"}
+    folder = pytester.mkdir("theirs")
+    for name, content in theirs.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    pytester.runpytest_subprocess("--gitleaks-eval", *options, "--gitleaks-output=theirs")
+    assert {name: (folder / name).read_text(encoding="utf-8") for name in theirs} == theirs
+    assert (folder / "scorecard.md").exists()
+
+
+def test_when_one_report_cannot_be_written_none_is(pytester: pytest.Pytester, options: list[str]) -> None:
+    pytester.mkdir("gitleaks-eval-results").joinpath("scorecard.md").mkdir()
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "-q")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["ERROR the reports cannot be written: *scorecard.md is a folder*"])
+    left = {path.name for path in (pytester.path / "gitleaks-eval-results").iterdir()}
+    assert left == {".gitignore", "scorecard.md"}
+
+
+@pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
+def test_a_failing_sub_test_fails_its_check(pytester: pytest.Pytester, options: list[str], parallel: list[str]) -> None:
+    pytester.makepyfile(
+        test_own="""
+        from gitleaks_eval import check
+        @check("ACME-1", "Sub-tests", category="House Rules")
+        def test_in_parts(subtests):
+            with subtests.test("a"):
+                assert 0
+        """
+    )
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, *parallel, "test_own.py")
+    assert result.ret == 1
+    assert outcomes(report(pytester))["ACME-1[None]"] == "failed"
+
+
+def test_a_users_fixtures_do_not_stand_in_for_ours_in_the_shipped_checks(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    names = ("analysis", "evidence", "expected", "scenario")
+    pytester.makeconftest(
+        "import pytest\n" + "".join(f"@pytest.fixture\ndef {name}():\n    return None\n" for name in names)
+    )
+    assert pytester.runpytest_subprocess("--gitleaks-eval", *options).ret == 0
+    assert report(pytester)["summary"]["total_checks"] == 78
+
+
+@pytest.mark.parametrize("setting", ["python_files = *_spec.py", "python_functions = should_*", "python_classes = No"])
+def test_a_projects_naming_rules_do_not_hide_the_shipped_checks(
+    pytester: pytest.Pytester, options: list[str], setting: str
+) -> None:
+    pytester.makeini(f"[pytest]\n{setting}\n")
+    assert pytester.runpytest_subprocess("--gitleaks-eval", *options).ret == 0
+    assert report(pytester)["summary"]["total_checks"] == 78
+
+
+@pytest.mark.parametrize("showing", ["--fixtures", "--setup-plan", "--cache-show"])
+def test_showing_something_overwrites_no_report(pytester: pytest.Pytester, options: list[str], showing: str) -> None:
+    pytester.runpytest_subprocess("--gitleaks-eval", *options)
+    before = report(pytester)
+    pytester.runpytest_subprocess("--gitleaks-eval", *options, showing)
+    assert report(pytester) == before
+
+
+def test_a_file_that_cannot_be_collected_makes_the_run_incomplete(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    pytester.makepyfile(test_broken="raise RuntimeError")
+    arguments = ["--continue-on-collection-errors", "test_broken.py"]
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, *arguments)
+    assert result.ret == 1
+    assert report(pytester)["incomplete"]
+    assert report(pytester)["summary"]["guarded_decision"] == "FAIL"
+    result.stdout.fnmatch_lines(["INCOMPLETE  test_broken.py could not be collected"])
+
+
+MARKS = {
+    "no name": ("pytest.mark.gitleaks_check('X')", "*test_own.py::test_own: *missing*"),
+    "no text": ("check(5, 'n', category='y')", "*the id of a check is a text, not 5"),
+    "empty": ("check('X', 'n', category='')", "*the category of a check is empty*"),
+    "a mark of pytest's": ("check('X', 'n', category='skip')", "*'skip' has the name of a mark of pytest's own*"),
+}
+
+
+@pytest.mark.parametrize(("mark", "message"), MARKS.values(), ids=MARKS)
+def test_a_malformed_mark_is_named_with_its_file(
+    pytester: pytest.Pytester, options: list[str], mark: str, message: str
+) -> None:
+    pytester.makepyfile(
+        test_own=f"import pytest\nfrom gitleaks_eval import check\n@{mark}\ndef test_own():\n    pass\n"
+    )
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "test_own.py")
+    assert result.ret in {pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERRUPTED}
+    assert any(part in "\n".join(result.outlines + result.errlines) for part in [message.strip("*").split("*")[0]])
+
+
+@pytest.mark.parametrize("code", ["@mark\nclass TestOwn:\n    def test_own(self, analysis):\n        pass\n",
+                                  "pytestmark = mark\ndef test_own(analysis):\n    pass\n"])  # fmt: skip
+def test_an_inert_run_leaves_checks_alone_that_are_marked_from_above(pytester: pytest.Pytester, code: str) -> None:
+    start = "from gitleaks_eval import check\nmark = check('X', 'n', category='y')\n"
+    pytester.makepyfile(test_own=start + code)
+    result = pytester.runpytest_subprocess()
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["gitleaks-eval: * checks were left alone; add --gitleaks-eval to run them"])
+
+
+def test_a_list_of_findings_that_is_shorter_than_the_total_is_completed_by_count(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    listed = [{"file_path": KEY[0], "rule_id": KEY[1], "line_number": KEY[2]}]
+    truth = pytester.path / "corpus/truth"
+    for total, counts in ((2, (2, 0, 0)), (3, (2, 1, 0)), (1, (1, 0, 1))):
+        write_truth(truth, "leaky", [KEY, TOKEN], findings=listed, total_secrets=total)
+        pytester.runpytest_subprocess("--gitleaks-eval", *options)
+        found = report(pytester)["summary"]["findings"]
+        assert (found["detected"], found["missed"], found["unexpected"]) == counts
+        assert found["expected"] == total
+
+
+def test_runs_that_share_a_cache_do_not_take_repositories_from_each_other(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, gitleaks: object
+) -> None:
+    assert callable(gitleaks)
+    binary: Path = gitleaks("8.30.1")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(pytester.path / "cache"))
+    command = [sys.executable, "-m", "pytest", "-q", "--gitleaks-eval", f"--gitleaks-binary={binary}"]
+    runs = [subprocess.Popen([*command, f"--gitleaks-output=out{number}"], cwd=pytester.path) for number in range(3)]
+    assert [run.wait(timeout=120) for run in runs] == [0, 0, 0]
