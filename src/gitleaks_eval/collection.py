@@ -1,19 +1,15 @@
 """Which modules a run collects, which arguments narrow it, and whose settings it has."""
 
 import glob
-import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gitleaks_eval.plugin import CHECKS, FLAG
+from gitleaks_eval.plugin import CHECKS, FLAG, is_shipped
 from gitleaks_eval.settings import Root
 
-SHIPPED = "gitleaks_eval.checks"
 PATH_OPTIONS = {f"--gitleaks-{name}" for name in ("binary", "version", "config", "scenarios", "analysis", "output")}
-_DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 
 
 def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
@@ -27,26 +23,6 @@ def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
     if named or FLAG in config.invocation_params.args:
         return [str(CHECKS)]
     return [str(CHECKS), *_default_arguments(config)]
-
-
-def is_shipped(argument: str) -> bool:
-    """Whether an argument (path, node id or dotted name) is one of our modules, or their folder."""
-    name = argument.partition("::")[0]
-    if name == SHIPPED or name.startswith(f"{SHIPPED}."):
-        return True
-    path = Path(name).resolve()
-    return path == CHECKS.resolve() or CHECKS.resolve() in path.parents
-
-
-def names_a_check(argument: str) -> bool:
-    """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
-    if is_shipped(argument):
-        return True
-    path = Path(argument.partition("::")[0])
-    if path.suffix != ".py" or not path.is_file():
-        return False
-    content = path.read_bytes()
-    return b"gitleaks_eval" in content and _DECORATOR.search(content) is not None
 
 
 def effective_root(config: pytest.Config) -> Root:

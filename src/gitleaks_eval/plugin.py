@@ -3,7 +3,7 @@
 Without the flag, and without a check named by path or node id, nothing beyond this module is imported.
 """
 
-from collections.abc import Iterable
+import re
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FLAG = "--gitleaks-eval"
 CHECKS = Path(__file__).parent / "checks"
+SHIPPED = "gitleaks_eval.checks"
+_DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 
 _CONFIG_HELP = (
@@ -74,22 +76,30 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("help", default=False):
         return
     named = config.getoption("file_or_dir")
-    if config.getoption("gitleaks_eval") or _names_a_check(named):
+    if config.getoption("gitleaks_eval") or any(map(names_a_check, named)):
         from gitleaks_eval.evaluation import activate  # noqa: PLC0415 - only when asked for
 
         activate(config)
 
 
-def _names_a_check(arguments: Iterable[str]) -> bool:
-    # Looked at as text, because an inert run must not import the rest; cheap: only for what is named.
-    for argument in arguments:
-        if "gitleaks_eval" not in argument and "::" not in argument and not argument.endswith(".py"):
-            continue
-        from gitleaks_eval.collection import names_a_check  # noqa: PLC0415 - only for a candidate
+def is_shipped(argument: str) -> bool:
+    """Whether an argument (path, node id or dotted name) is one of our modules, or their folder."""
+    name = argument.partition("::")[0]
+    if name == SHIPPED or name.startswith(f"{SHIPPED}."):
+        return True
+    path = Path(name).resolve()
+    return path == CHECKS.resolve() or CHECKS.resolve() in path.parents
 
-        if names_a_check(argument):
-            return True
-    return False
+
+def names_a_check(argument: str) -> bool:
+    """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
+    if is_shipped(argument):
+        return True
+    path = Path(argument.partition("::")[0])
+    if path.suffix != ".py" or not path.is_file():
+        return False
+    content = path.read_bytes()
+    return b"gitleaks_eval" in content and _DECORATOR.search(content) is not None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -4,8 +4,9 @@ import gc
 import json
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -118,16 +119,14 @@ class Workbench:
             return kept
         try:
             path = self.document(scenario)
-            analysis = read_analysis(path)
+            with _no_collector():
+                analysis = read_analysis(path)
+                if name not in self.subjects:
+                    self._record(name, _subject(scenario.expected, analysis))
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
         self._keep(name, analysis, path.stat().st_size)
-        if name not in self.subjects:
-            self.subjects[name] = _subject(scenario.expected, analysis)
-            if self._shared:
-                path = subject_path(self._folder, name)
-                write_atomically(path, json.dumps(self.subjects[name].as_json()).encode())
         return analysis
 
     def document(self, scenario: Scenario) -> Path:
@@ -158,10 +157,15 @@ class Workbench:
         if self._kept_bytes + size > KEPT_BYTES:
             self._kept, self._kept_bytes = {}, 0
         if size > LARGE_BYTES:
-            # Millions of values of which none is garbage: the collector must not walk them again and again.
+            # Nor may later collections walk them.
             gc.freeze()
         self._kept[name] = analysis
         self._kept_bytes += size
+
+    def _record(self, name: str, subject: Subject) -> None:
+        self.subjects[name] = subject
+        if self._shared:
+            write_atomically(subject_path(self._folder, name), json.dumps(subject.as_json()).encode())
 
     def _made(self, scenario: Scenario) -> Path:
         return made_once(self._folder / "analyses" / scenario.name, lambda: self._make(scenario))
@@ -252,6 +256,18 @@ class Workbench:
 
     def _planted(self) -> list[Secret]:
         return [secret for recipe in self._recipes.values() for secret in recipe.secrets.values()]
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Millions of values are made here and none is garbage: the collector would walk them again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def subject_path(folder: Path, name: str) -> Path:
