@@ -148,7 +148,6 @@ class Workbench:
     def close(self) -> None:
         """Stop what still runs and wait for its end."""
         self._kept.clear()
-        gc.unfreeze()
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 

@@ -44,7 +44,11 @@ class Run:
 
     def count_differences(self) -> int:
         """How many findings are listed as not as expected."""
-        return sum(match.status != EXACT for _, match in self._matches())
+        card = self.scorecard.findings
+        unlisted = sum(
+            one.matching.unlisted_missed + one.matching.unlisted_unexpected for one in self.subjects.values()
+        )
+        return card.moved + card.relabelled + card.missed + card.unexpected - unlisted
 
     def _matches(self) -> Iterator[tuple[str, Match]]:
         return ((name, match) for name, subject in self.subjects.items() for match in subject.matching.matches)
