@@ -37,8 +37,8 @@ def activate(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: when something that the user gave is wrong on sight.
     """
-    from gitleaks_eval.collection import effective_root  # noqa: PLC0415 - the same
-    from gitleaks_eval.controller import Controller  # noqa: PLC0415 - the same
+    from gitleaks_eval.collection import effective_root  # noqa: PLC0415 - only where a run is active
+    from gitleaks_eval.controller import Controller  # noqa: PLC0415 - it imports this module
 
     try:
         root = effective_root(config)

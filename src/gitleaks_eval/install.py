@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tarfile
@@ -25,6 +24,7 @@ from filelock import FileLock
 from platformdirs import user_cache_path
 
 from gitleaks_eval.errors import EvaluationError, InputError
+from gitleaks_eval.process import kill_group
 
 RELEASES = "https://github.com/gitleaks/gitleaks/releases/download"
 MODULE = "github.com/zricethezav/gitleaks/v8"
@@ -296,18 +296,9 @@ def _run(command: list[str], folder: Path, environment: Mapping[str, str]) -> st
         finally:
             # Also on Ctrl-C: a build must not go on in a folder that is being removed.
             if process.poll() is None:
-                _kill_group(process)
+                kill_group(process)
         if status == 0:
             return None
         log.seek(0)
         lines = log.read().decode("utf-8", "replace").strip().splitlines()
     return f"exit code {status}: {' / '.join(lines[-3:])}"
-
-
-def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    with contextlib.suppress(OSError):
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    process.wait()

@@ -91,12 +91,12 @@ class _Watch(threading.Thread):
         while not self._ended.wait(min(WATCH_SECONDS, max(0.001, self._deadline - time.monotonic()))):
             self.reason = self._exceeded()
             if self.reason:
-                _kill_group(self._process)
+                kill_group(self._process)
                 return
 
     def end(self) -> None:
         self._ended.set()
-        _kill_group(self._process)
+        kill_group(self._process)
         self.join()
 
     def _exceeded(self) -> str | None:
@@ -107,7 +107,8 @@ class _Watch(threading.Thread):
         return _too_much(self._folder)
 
 
-def _kill_group(process: "subprocess.Popen[bytes]") -> None:
+def kill_group(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a program that was started in a session of its own, with all that it started, and wait for its end."""
     with contextlib.suppress(OSError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)

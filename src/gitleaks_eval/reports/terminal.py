@@ -8,7 +8,7 @@ import pytest
 
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.matching import Match
-from gitleaks_eval.recorder import ERROR, CheckResult, failed_ids
+from gitleaks_eval.recorder import ERROR, failed_ids
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import where
 from gitleaks_eval.scoring import Score
@@ -140,6 +140,3 @@ def shown_path(path: Path, base: Path) -> str:
         return path.relative_to(base).as_posix()
     except ValueError:
         return str(path)
-
-
-__all__ = ["CheckResult", "one_line_error", "shown_path", "summary"]
