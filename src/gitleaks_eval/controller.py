@@ -20,7 +20,7 @@ from gitleaks_eval.configuration import copy_configuration
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.evaluation import COLLECTED, WORKER_INPUT, Evaluation
 from gitleaks_eval.gitleaks import PINNED_VERSION, ScannerBuild, binary_on_path, find_scanner
-from gitleaks_eval.recorder import ERROR, NOT_RUN, CheckResult, Identity, Recorder, identities_from_json
+from gitleaks_eval.recorder import ERROR, NOT_RUN, CheckResult, Collected, Recorder
 from gitleaks_eval.reports.evaluation_report import report_summary
 from gitleaks_eval.reports.files import prepare_folder, write_reports
 from gitleaks_eval.reports.run import Run
@@ -209,19 +209,20 @@ class Controller:
             )
 
     def _finished_run(self) -> Run | None:
-        if self._run is None and self._folder and (self._folder / COLLECTED).exists():
-            collected = json.loads((self._folder / COLLECTED).read_bytes())
-            selected = identities_from_json(collected["identities"])
-            if selected:
-                self._run = self._make_run(selected, collected["own"])
+        if self._run is None and self._folder:
+            collected = self._evaluation.collected
+            if (self._folder / COLLECTED).exists():
+                collected = Collected.from_json((self._folder / COLLECTED).read_bytes())
+            if collected.identities:
+                self._run = self._make_run(collected)
         return self._run
 
     def _collected_checks(self) -> int:
-        return self._evaluation.selected or (self._run is not None and len(self._run.results)) or 0
+        return len(self._evaluation.collected.identities) or (len(self._run.results) if self._run else 0)
 
-    def _make_run(self, selected: Mapping[str, Identity], own: int) -> Run:
+    def _make_run(self, collected: Collected) -> Run:
         assert self._folder is not None  # noqa: S101 - for the type checker: there is a ledger only with a folder
-        results = self._recorder.results(selected)
+        results = self._recorder.results(collected.identities)
         scenarios = self._evaluation.scenarios
         by_scenario: dict[str | None, list[CheckResult]] = {
             name: [] for name in (*(scenario.name for scenario in scenarios), None)
@@ -237,7 +238,7 @@ class Controller:
             for scenario in scenarios
             if scenario.name in by_scenario and scenario.name not in subjects
         )
-        possible = len(catalogue()) * len(scenarios) + own
+        possible = len(catalogue()) * len(scenarios) + collected.own
         incomplete = any(result.outcome == ERROR for result in results) or bool(self._broken_files)
         partial = len(results) < possible
         findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)

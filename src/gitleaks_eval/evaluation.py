@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from fnmatch import fnmatch
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from gitleaks_eval.escaping import json_value, printable
 from gitleaks_eval.evidence import CheckFailed, Evidence
 from gitleaks_eval.plugin import CHECKS
 from gitleaks_eval.recipe import Recipe, load_recipe
-from gitleaks_eval.recorder import ERROR, FAILED, NOT_APPLICABLE, PASSED, Identity, identities_as_json
+from gitleaks_eval.recorder import ERROR, FAILED, NOT_APPLICABLE, PASSED, Collected, Identity
 from gitleaks_eval.scenario import Scenario, load_scenarios
 from gitleaks_eval.scoring import CATEGORIES
 from gitleaks_eval.settings import Settings, read_settings
@@ -93,7 +94,8 @@ class Evaluation:
         self._config = config
         self._workbench: Workbench | None = None
         self._own_deselected = 0
-        self.selected = 0
+        self._category_marks: dict[str, pytest.MarkDecorator] = {}
+        self.collected = Collected({}, 0)
         self.bench: Bench | None = None
         if hasattr(config, "workerinput"):
             self.bench = Bench(**json.loads(config.workerinput[WORKER_INPUT]))
@@ -149,9 +151,15 @@ class Evaluation:
         identity = Identity(sys.intern(check_id), sys.intern(name), sys.intern(category), scenario)
         item.stash[IDENTITY] = identity
         item.user_properties.extend(_identity_properties(identity))
-        marker = marks.category_marker(category)
-        self._config.addinivalue_line("markers", f"{marker}: the category {category}")
-        item.add_marker(marker)
+        item.add_marker(self._category_mark(category))
+
+    def _category_mark(self, category: str) -> pytest.MarkDecorator:
+        # One for all its items: a thousand scenarios are 39,000 of them.
+        if category not in self._category_marks:
+            marker = marks.category_marker(category)
+            self._config.addinivalue_line("markers", f"{marker}: the category {category}")
+            self._category_marks[category] = getattr(pytest.mark, marker)
+        return self._category_marks[category]
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -171,16 +179,16 @@ class Evaluation:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Say what was selected, and have the first analyses made."""
         selected = {item.nodeid: item.stash[IDENTITY] for item in session.items if IDENTITY in item.stash}
-        self.selected = len(selected)
+        own = sum(IDENTITY in item.stash and item.path.parent != CHECKS for item in session.items)
+        self.collected = Collected(selected, own + self._own_deselected)
         if self.bench is None:
             return
-        own = sum(IDENTITY in item.stash and item.path.parent != CHECKS for item in session.items)
-        collected = {"identities": identities_as_json(selected), "own": own + self._own_deselected}
-        path = Path(self.bench.folder) / COLLECTED
-        if not path.exists():
-            write_atomically(path, json.dumps(collected).encode())
         if not hasattr(self._config, "workerinput"):
             self.workbench.start(dict.fromkeys(item.scenario for item in selected.values() if item.scenario))
+            return
+        path = Path(self.bench.folder) / COLLECTED
+        if not path.exists():
+            write_atomically(path, self.collected.as_json().encode())
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -198,6 +206,8 @@ class Evaluation:
             report.user_properties = list(item.user_properties)
         if call.excinfo and isinstance(call.excinfo.value, (CheckFailed, EvaluationError)):
             report.longrepr = _message_only(call.excinfo)
+        if report.when == "teardown" and EVIDENCE in item.stash:
+            del item.stash[EVIDENCE]
         return report
 
     @pytest.hookimpl(tryfirst=True)
@@ -215,11 +225,17 @@ def _scenario_name(item: pytest.Item) -> str | None:
 
 def _identity_properties(identity: Identity) -> list[tuple[str, object]]:
     return [
-        ("check_id", identity.check_id),
-        ("name", identity.name),
-        ("category", identity.category),
-        ("scenario", identity.scenario or ""),
+        _property("check_id", identity.check_id),
+        _property("name", identity.name),
+        _property("category", identity.category),
+        _property("scenario", identity.scenario or ""),
     ]
+
+
+@lru_cache(maxsize=1 << 14)
+def _property(name: str, text: str) -> tuple[str, object]:
+    """One value for all that are equal: pytest keeps each of three reports a test until the end."""
+    return name, text
 
 
 def _others(properties: Sequence[tuple[str, object]]) -> list[tuple[str, object]]:
@@ -261,10 +277,10 @@ def _outcome_properties(
         own = isinstance(value, (AssertionError, EvaluationError, pytest.skip.Exception, pytest.fail.Exception))
         message = printable(text.strip() if own else f"{type(value).__name__}: {text}".strip())[:2000]
     return [
-        ("outcome", outcome),
-        ("message", message),
-        ("expected", json.dumps(json_value(left.expected))),
-        ("actual", json.dumps(json_value(left.actual))),
+        _property("outcome", outcome),
+        _property("message", message),
+        _property("expected", json.dumps(json_value(left.expected))),
+        _property("actual", json.dumps(json_value(left.actual))),
     ]
 
 

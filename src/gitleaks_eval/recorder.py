@@ -1,6 +1,7 @@
 """Test reports become check results; only the process that reports to the user keeps them."""
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,6 +23,25 @@ class Identity(NamedTuple):
     name: str
     category: str
     scenario: str | None
+
+
+class Collected(NamedTuple):
+    """The selected checks of a run by node id, and how many there are, selected or not, that we do not ship."""
+
+    identities: Mapping[str, Identity]
+    own: int
+
+    def as_json(self) -> str:
+        """This value as JSON, for the process that reports; `from_json` is the inverse."""
+        return json.dumps([list(self.identities.items()), self.own])
+
+    @classmethod
+    def from_json(cls, text: bytes) -> "Collected":
+        """What another process of the run collected."""
+        identities, own = json.loads(text)
+        # A thousand scenarios are 39,000 entries with the same few names.
+        named = {nodeid: Identity(*(name and sys.intern(name) for name in names)) for nodeid, names in identities}
+        return cls(named, own)
 
 
 class CheckResult(NamedTuple):
@@ -96,16 +116,6 @@ class Recorder:
             for nodeid, identity in selected.items()
             for entry in [self.entries.get(nodeid, missing)]
         ]
-
-
-def identities_as_json(identities: Mapping[str, Identity]) -> str:
-    """The selected checks of a run as JSON, for the process that reports."""
-    return json.dumps(list(identities.items()))
-
-
-def identities_from_json(text: str) -> dict[str, Identity]:
-    """The inverse of `identities_as_json`."""
-    return {nodeid: Identity(*identity) for nodeid, identity in json.loads(text)}
 
 
 def failed_ids(results: Iterable[CheckResult]) -> list[str]:

@@ -63,7 +63,7 @@ def build_into(folder: Path, recipe: Recipe, source: str) -> BuiltRepository:
             manifest = {"files": _hashes(scratch / "repository"), "readable": asdict(there)}
             (scratch / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
             shutil.rmtree(folder, ignore_errors=True)
-            _rename(scratch, folder)
+            scratch.rename(folder)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     except OSError as error:
@@ -71,15 +71,6 @@ def build_into(folder: Path, recipe: Recipe, source: str) -> BuiltRepository:
             f"{source}: its repository cannot be built in {folder.parent}: {error.strerror or error}"
         ) from None
     return BuiltRepository(folder / "repository", there)
-
-
-def _rename(scratch: Path, folder: Path) -> None:
-    try:
-        scratch.rename(folder)
-    except OSError:
-        # Another process built the same one in the meantime; both are the same to the byte.
-        if not folder.is_dir():
-            raise
 
 
 def _unchanged(folder: Path) -> BuiltRepository | None:

@@ -5,7 +5,7 @@ import os
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -18,18 +18,33 @@ PACKAGE = Path(__file__).parent
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file whole or not at all: under another name first, then renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
+    write_together([(path, [content])])
+
+
+def write_together(files: Iterable[tuple[Path, Iterable[bytes]]]) -> None:
+    """Write all files, each from its pieces, under other names first: when one cannot be written, none is.
+
+    Raises:
+        OSError: when a file cannot be written.
+    """
+    staged: dict[Path, Path] = {}
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        # mkstemp's 0600 would hide reports from the other users of a CI machine.
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
+        for path, pieces in files:
+            if path.is_dir():
+                raise IsADirectoryError(f"{path} is a folder")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
+            staged[path] = Path(name)
+            with os.fdopen(handle, "wb") as file:
+                file.writelines(pieces)
+            # mkstemp's 0600 would hide reports from the other users of a CI machine.
+            staged[path].chmod(0o644)
+        for path, temporary in staged.items():
+            temporary.replace(path)
+    finally:
+        for temporary in staged.values():
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
 
 def made_once(folder: Path, make: Callable[[], bytes]) -> Path:

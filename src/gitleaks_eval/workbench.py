@@ -29,7 +29,7 @@ from gitleaks_eval.severity import load_policy
 from gitleaks_eval.sharing import all_turns, made_once, turn, write_atomically
 
 ATTEMPTS = 3
-KEPT_BYTES = 16 << 20
+KEPT_BYTES = 4 << 20
 LARGE_BYTES = 1 << 20
 
 

@@ -1,7 +1,7 @@
 """`evaluation_report.json`: everything, for programs."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
@@ -17,13 +17,13 @@ REPORT_SCHEMA_VERSION = "1.0"
 TOOL = "gitleaks-eval"
 
 
-def evaluation_report(run: Run) -> bytes:
-    """The report as JSON, one result and one finding a line; it follows schemas/report.schema.json."""
+def evaluation_report(run: Run) -> Iterator[bytes]:
+    """The report as JSON in pieces, one result and one finding a line; it follows schemas/report.schema.json."""
     lists = {
-        "results": [json.dumps(_result(result)) for result in run.results],
-        "findings": [
+        "results": (json.dumps(_result(result)) for result in run.results),
+        "findings": (
             _finding(name, match) for name, subject in run.subjects.items() for match in subject.matching.matches
-        ],
+        ),
     }
     return with_long_lists(
         {
@@ -72,14 +72,20 @@ def score_fields(score: Score) -> dict[str, Any]:
     }
 
 
-def with_long_lists(document: Mapping[str, Any], lists: Mapping[str, Iterable[str]]) -> bytes:
-    """JSON with an entry a line for the long lists: the indenting encoder is ten times slower."""
-    text = json.dumps(json_value(document), indent=2, allow_nan=False)
-    tails = [
-        f'  "{name}": [\n    ' + ",\n    ".join(lines) + "\n  ]" if lines else f'  "{name}": []'
-        for name, lines in lists.items()
-    ]
-    return (text.removesuffix("\n}") + ",\n" + ",\n".join(tails) + "\n}\n").encode("ascii")
+def with_long_lists(document: Mapping[str, Any], lists: Mapping[str, Iterable[str]]) -> Iterator[bytes]:
+    """JSON in pieces, with an entry a line for the long lists.
+
+    The indenting encoder is ten times slower, and one text for all would be the most memory that a run takes.
+    """
+    yield json.dumps(json_value(document), indent=2, allow_nan=False).removesuffix("\n}").encode("ascii")
+    for name, lines in lists.items():
+        yield f',\n  "{name}": ['.encode("ascii")
+        end = b"]"
+        for number, line in enumerate(lines):
+            yield ((",\n    " if number else "\n    ") + line).encode("ascii")
+            end = b"\n  ]"
+        yield end
+    yield b"\n}\n"
 
 
 def result_fields(result: CheckResult) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """Write the files of a run into its folder."""
 
-import os
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from gitleaks_eval.reports.evaluation_report import evaluation_report
@@ -10,7 +8,7 @@ from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scenario_eval import scenario_eval
 from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
 from gitleaks_eval.settings import RESULTS
-from gitleaks_eval.sharing import write_atomically
+from gitleaks_eval.sharing import write_atomically, write_together
 
 IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
 PARTIAL = "partial"
@@ -32,26 +30,6 @@ def prepare_folder(folder: Path) -> None:
     write_atomically(folder / ".gitignore", IGNORE)
 
 
-def _write_together(files: Mapping[Path, bytes]) -> None:
-    """Write all files under other names first: when one cannot be written, none is."""
-    staged: dict[Path, Path] = {}
-    try:
-        for path, content in files.items():
-            if path.is_dir():
-                raise IsADirectoryError(f"{path} is a folder")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
-            staged[path] = Path(name)
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            staged[path].chmod(0o644)
-        for path, temporary in staged.items():
-            temporary.replace(path)
-    finally:
-        for temporary in staged.values():
-            temporary.unlink(missing_ok=True)
-
-
 def _is_ours(folder: Path) -> bool:
     if folder.name == RESULTS:
         return True
@@ -69,18 +47,27 @@ def write_reports(run: Run, output: Path) -> Path:
         OSError: when a file cannot be written.
     """
     folder = output / PARTIAL if run.partial else output
-    files = {
-        "evaluation_report.json": evaluation_report(run),
-        "scorecard.json": scorecard_json(run),
-        "scorecard.md": scorecard_markdown(run),
-    }
-    for name, results in run.by_scenario.items():
-        files[f"{name}_eval.json"] = scenario_eval(name, results)
-    for name, path in (run.analyses or {}).items():
-        files[f"analysis/{name}.json"] = path.read_bytes()
-    _write_together({folder / name: content for name, content in files.items()})
+    written = set()
+
+    def placed() -> Iterator[tuple[Path, Iterable[bytes]]]:
+        for name, pieces in _reports(run):
+            written.add(name)
+            yield folder / name, pieces
+
+    write_together(placed())
     ours = ["*_eval.json", *([] if run.analyses is None else ["analysis/*.json"])]
     for path in [path for pattern in ours if _is_ours(output) for path in folder.glob(pattern)]:
-        if path.relative_to(folder).as_posix() not in files:
+        if path.relative_to(folder).as_posix() not in written:
             path.unlink()
     return folder
+
+
+def _reports(run: Run) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Each report with its name, made when it is written: thousands of them are never held at once."""
+    yield "evaluation_report.json", evaluation_report(run)
+    yield "scorecard.json", [scorecard_json(run)]
+    yield "scorecard.md", [scorecard_markdown(run)]
+    for name, results in run.by_scenario.items():
+        yield f"{name}_eval.json", scenario_eval(name, results)
+    for name, path in (run.analyses or {}).items():
+        yield f"analysis/{name}.json", [path.read_bytes()]
