@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from gitleaks_eval.install import checked_version
 from gitleaks_eval.severity import SHIPPED_POLICY, load_policy
 
 RESULTS = "gitleaks-eval-results"
+ANALYSES = "analysis"
 DEFAULT_TIMEOUT_SECONDS = 300.0
 
 
@@ -44,7 +45,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class Given:
     """The value of one option, the folder it is relative to, and the option or setting that gave it."""
 
     value: Any
@@ -52,20 +53,29 @@ class _Given:
     named_by: str
 
     def path(self) -> Path:
+        """The value as a path, absolute."""
         return self.base / Path(self.value).expanduser()
 
 
-def read_settings(root: Root) -> Settings:
+def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     """Read the settings from the command line, else from the ini file, else the defaults.
+
+    With `reads_reports` nothing is scanned: unless others are named, the analyses are those that the last
+    full run left with its reports.
 
     Raises:
         InputError: when a value, or a file or folder that it names, is wrong on sight.
     """
-    analyses = _analyses(_given(root, "analysis"))
-    scenarios = _given(root, "scenarios")
-    policy = _given(root, "severity_policy")
-    output = _given(root, "output")
-    named = _given(root, "config")
+    output = given(root, "output")
+    reports = _output(output.path() if output else root.path / RESULTS)
+    analyses = _analyses(given(root, "analysis"))
+    if analyses:
+        _refuse_beside(root, "--gitleaks-analysis", "nothing is scanned", ("binary", "version", "config"))
+    elif reads_reports:
+        analyses = reports / ANALYSES
+    scenarios = given(root, "scenarios")
+    policy = given(root, "severity_policy", ini_only=True)
+    named = given(root, "config")
     if policy:
         load_policy(policy.path())
     configuration = None
@@ -79,64 +89,74 @@ def read_settings(root: Root) -> Settings:
         scenario_sources=tuple(scenarios.value) if scenarios else ("core",),
         scenario_base=scenarios.base if scenarios else root.path,
         analyses=analyses,
-        output=_output(output.path() if output else root.path / RESULTS),
-        timeout_seconds=_timeout(_given(root, "scan_timeout")),
+        output=reports,
+        timeout_seconds=_timeout(given(root, "scan_timeout")),
         severity_policy=policy.path() if policy else SHIPPED_POLICY,
     )
 
 
-def _given(root: Root, name: str) -> _Given | None:
-    # The severity policy has an ini setting only.
-    option = None if name == "severity_policy" else root.getoption(f"gitleaks_{name}")
+def given(root: Root, name: str, *, ini_only: bool = False) -> Given | None:
+    """What the user gave for `name`: the option of the command line, else the ini setting, else None."""
+    option = None if ini_only else root.getoption(f"gitleaks_{name}")
     if option is not None and option != []:
-        return _Given(option, root.invocation, f"--gitleaks-{name.replace('_', '-')}")
+        return Given(option, root.invocation, f"--gitleaks-{name.replace('_', '-')}")
     value = root.getini(f"gitleaks_{name}")
     if value in (None, "", []):
         return None
     base = root.ini_path.parent if root.ini_path else root.path
-    return _Given(value, base, f"ini gitleaks_{name}")
+    return Given(value, base, f"ini gitleaks_{name}")
+
+
+def _refuse_beside(root: Root, option: str, why: str, names: Iterable[str]) -> None:
+    """What is named on the command line and would be ignored is an error: nobody must believe it was looked at."""
+    for name in names:
+        other = given(root, name)
+        if other and other.named_by.startswith("--"):
+            raise InputError(f"{other.named_by} {other.value}: {why} beside {option}; leave one of the two out")
 
 
 def _scanner_choice(root: Root) -> ScannerChoice:
-    given = [_given(root, name) for name in ("binary", "version")]
+    if root.getoption("gitleaks_binary"):
+        _refuse_beside(root, "--gitleaks-binary", "the binary has the version it has", ["version"])
+    ways = [given(root, name) for name in ("binary", "version")]
     # The command line goes before the ini file, also when the two name different ways.
-    for choice in sorted((one for one in given if one), key=lambda one: one.named_by.startswith("ini")):
-        if choice is given[0]:
+    for choice in sorted((one for one in ways if one), key=lambda one: one.named_by.startswith("ini")):
+        if choice is ways[0]:
             return ScannerChoice(binary=_executable(choice), named_by=choice.named_by)
         return ScannerChoice(version=checked_version(choice.value, choice.named_by), named_by=choice.named_by)
     return ScannerChoice()
 
 
-def _executable(given: _Given) -> Path:
-    path = given.path()
+def _executable(value: Given) -> Path:
+    path = value.path()
     if not path.exists():
-        raise InputError(f"{given.named_by} {path}: does not exist; name its path, or leave it out for PATH")
+        raise InputError(f"{value.named_by} {path}: does not exist; name its path, or leave it out for PATH")
     if not path.is_file():
-        raise InputError(f"{given.named_by} {path}: is not a file; name the gitleaks binary itself")
+        raise InputError(f"{value.named_by} {path}: is not a file; name the gitleaks binary itself")
     if shutil.which(path) is None:
-        raise InputError(f"{given.named_by} {path}: is not executable; try chmod +x")
+        raise InputError(f"{value.named_by} {path}: is not executable; try chmod +x")
     return path
 
 
-def _analyses(given: _Given | None) -> Path | None:
-    if given is None:
+def _analyses(value: Given | None) -> Path | None:
+    if value is None:
         return None
-    folder = given.path()
+    folder = value.path()
     if not folder.is_dir():
         wrong = "is not a folder" if folder.exists() else "does not exist"
-        raise InputError(f"{given.named_by} {folder}: {wrong}; name a folder of <scenario>.json files")
+        raise InputError(f"{value.named_by} {folder}: {wrong}; name a folder of <scenario>.json files")
     return folder
 
 
-def _timeout(given: _Given | None) -> float:
-    if given is None:
+def _timeout(value: Given | None) -> float:
+    if value is None:
         return DEFAULT_TIMEOUT_SECONDS
     try:
-        seconds = float(given.value)
+        seconds = float(value.value)
     except (TypeError, ValueError):
         seconds = math.nan
     if not 0 < seconds < math.inf:
-        raise InputError(f"{given.named_by} {given.value!r}: not a number of seconds above zero")
+        raise InputError(f"{value.named_by} {value.value!r}: not a number of seconds above zero")
     return seconds
 
 

@@ -7,7 +7,7 @@ from gitleaks_eval.reports.evaluation_report import evaluation_report
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scenario_eval import scenario_eval
 from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
-from gitleaks_eval.settings import RESULTS
+from gitleaks_eval.settings import ANALYSES, RESULTS
 from gitleaks_eval.sharing import write_atomically, write_together
 
 IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
@@ -55,7 +55,7 @@ def write_reports(run: Run, output: Path) -> Path:
             yield folder / name, pieces
 
     write_together(placed())
-    ours = ["*_eval.json", *([] if run.analyses is None else ["analysis/*.json"])]
+    ours = ["*_eval.json", *([] if run.analyses is None else [f"{ANALYSES}/*.json"])]
     for path in [path for pattern in ours if _is_ours(output) for path in folder.glob(pattern)]:
         if path.relative_to(folder).as_posix() not in written:
             path.unlink()
@@ -70,4 +70,4 @@ def _reports(run: Run) -> Iterator[tuple[str, Iterable[bytes]]]:
     for name, results in run.by_scenario.items():
         yield f"{name}_eval.json", scenario_eval(name, results)
     for name, path in (run.analyses or {}).items():
-        yield f"analysis/{name}.json", [path.read_bytes()]
+        yield f"{ANALYSES}/{name}.json", [path.read_bytes()]

@@ -1,0 +1,160 @@
+"""From analyses to the facts that judges look at; each process of a run can make them from what all share."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import Any
+
+import gitleaks_eval.checks
+from gitleaks_eval.envelope import Analysis
+from gitleaks_eval.evidence import CheckFailed, Evidence
+from gitleaks_eval.judges.heuristics import covered_rules
+from gitleaks_eval.judges.material import Facts
+from gitleaks_eval.marks import CHECK_MARK, NotApplicable
+from gitleaks_eval.matching import match_findings
+from gitleaks_eval.scenario import Expected, Scenario
+from gitleaks_eval.scoring import CRITICAL_CHECKS
+
+SAMPLE = 50
+# Where a finding is more likely an example than a secret in use.
+_NOISY = re.compile(r"(?:^|[/._-])(?:tests?|spec|fixtures?|examples?|samples?|mocks?|docs?|testdata|readme)(?:[/._-]|$)", re.I)
+_PRODUCTION = re.compile(r"(?:^|[/._-])(?:prod|production|deploy|release)(?:[/._-]|$)", re.I)
+_URGENT = {"CRITICAL", "HIGH"}
+
+
+def scenario_facts(scenario: Scenario, analysis: Analysis) -> Facts:
+    """What is known of a synthetic scenario: expected against reported, and the critical checks that fail."""
+    expected = scenario.expected
+    findings = _findings(analysis)
+    matching = match_findings(expected, findings)
+    rules = expected.rule_ids or sorted({finding.rule_id for finding in expected.findings})
+    return Facts(
+        name=scenario.name,
+        **_reported(analysis, findings),
+        failed_checks=tuple(check for check in failed_checks(analysis, expected) if check in CRITICAL_CHECKS),
+        expected=matching.expected,
+        expected_rules=tuple(rules),
+        expected_history=expected.secrets_in_history,
+        matches=matching.matches,
+        unlisted_detected=matching.unlisted_detected,
+        unlisted_missed=matching.unlisted_missed,
+        unlisted_unexpected=matching.unlisted_unexpected,
+    )
+
+
+def repository_facts(name: str, analysis: Analysis, *, show_paths: bool) -> Facts:
+    """What is known of a real repository: what was reported, and the structural checks that fail."""
+    findings = _findings(analysis)
+    noisy = [finding for finding in findings if _NOISY.search(str(finding.get("file_path")))]
+    return Facts(
+        name=name,
+        **_reported(analysis, findings),
+        failed_checks=tuple(failed_checks(analysis, None)),
+        sample=tuple(_features(finding, show_paths=show_paths) for finding in islice(_spread(findings), SAMPLE)),
+        noisy=len(noisy),
+        noisy_and_urgent=sum(finding.get("severity") in _URGENT for finding in noisy),
+    )
+
+
+def baseline_of(facts: Sequence[Facts]) -> Mapping[str, Any]:
+    """The synthetic result in a few numbers: the context in which a real repository is judged."""
+    types = {rule for one in facts for rule in one.expected_rules}
+    return {
+        "scenarios": len(facts),
+        "expected": sum(one.expected for one in facts),
+        "found": sum(one.found() for one in facts),
+        "reported": sum(one.reported for one in facts),
+        "false_positives": sum(one.count_false_positives() for one in facts),
+        "rule_types": len(types),
+        "rule_types_covered": len(types & {rule for one in facts for rule in covered_rules(one)}),
+        "expected_in_history": sum(one.expected_history for one in facts),
+        "reported_in_history": sum(one.reported_history for one in facts),
+        "failed_checks": sorted({check for one in facts for check in one.failed_checks}),
+    }
+
+
+def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str]:
+    """The ids of the shipped checks that fail for an analysis; without a truth, of those that need none."""
+    given = {"analysis": analysis, "expected": expected}
+    for check_id, function, names in _checks():
+        if expected is None and "expected" in names:
+            continue
+        try:
+            function(**{name: given[name] for name in names if name in given}, evidence=Evidence())
+        except CheckFailed:
+            yield check_id
+        except NotApplicable:
+            continue
+
+
+@cache
+def _checks() -> tuple[tuple[str, Callable[..., None], tuple[str, ...]], ...]:
+    """Each shipped check: its id, its function, and what it asks for."""
+    package = gitleaks_eval.checks
+    modules = [
+        importlib.import_module(f"{package.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(package.__path__)
+    ]
+    return tuple(
+        (mark.args[0], function, tuple(inspect.signature(function).parameters))
+        for module in modules
+        for function in vars(module).values()
+        for mark in getattr(function, "pytestmark", ())
+        if mark.name == CHECK_MARK
+    )
+
+
+def _findings(analysis: Analysis) -> Sequence[Mapping[str, Any]]:
+    try:
+        return analysis.findings()
+    except CheckFailed:
+        # The checks say what is wrong with the list; nothing in it is a finding that was expected.
+        return []
+
+
+def _reported(analysis: Analysis, findings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    try:
+        history = int(analysis.count("secrets_in_history"))
+    except CheckFailed:
+        history = 0
+    return {
+        "reported": len(findings),
+        "reported_rules": Counter(str(finding.get("rule_id")) for finding in findings),
+        "reported_severities": Counter(str(finding.get("severity")) for finding in findings),
+        "reported_history": history,
+    }
+
+
+def _spread(findings: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The findings rule by rule in turn, so that a few of them show as many rules as there are."""
+    by_rule: dict[str, list[Mapping[str, Any]]] = {}
+    for finding in findings:
+        by_rule.setdefault(str(finding.get("rule_id")), []).append(finding)
+    longest = max(map(len, by_rule.values()), default=0)
+    for index in range(min(longest, SAMPLE)):
+        for rule in sorted(by_rule):
+            yield from by_rule[rule][index : index + 1]
+
+
+def _features(finding: Mapping[str, Any], *, show_paths: bool) -> dict[str, Any]:
+    """What a path tells, without the path: its author chose it, and it may hold anything."""
+    path = str(finding.get("file_path", ""))
+    suffix = PurePosixPath(path).suffix.lower()
+    shown = {"file_path": path[:200]} if show_paths else {}
+    return {
+        **shown,
+        "rule_id": str(finding.get("rule_id"))[:200],
+        "severity": str(finding.get("severity"))[:20],
+        "entropy": finding.get("entropy") if isinstance(finding.get("entropy"), (int, float)) else None,
+        "in_head": finding.get("in_current_head") is True,
+        "file_extension": suffix if re.fullmatch(r"\.[a-z0-9]{1,10}", suffix) else "other" if suffix else "none",
+        "folder_depth": path.count("/"),
+        "looks_like_test_example_or_documentation": bool(_NOISY.search(path)),
+        "looks_like_production": bool(_PRODUCTION.search(path)),
+    }

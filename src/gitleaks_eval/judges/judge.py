@@ -1,0 +1,73 @@
+"""What a judge is: data, a function that says what it sees, and one that judges by numbers alone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.errors import InputError
+from gitleaks_eval.judges.material import Material
+
+PROMPTS = Path(__file__).parent / "prompts"
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What numbers alone say: a score of 1 to 5, one for each sub-dimension, and the counts behind them."""
+
+    score: int
+    sub_scores: Mapping[str, int]
+    reasoning: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """One dimension that an LLM scores from 1 to 5 ("LLM Judge Details" of the requirements).
+
+    `weight` is its share of the LLM score, and `sub_dimensions` map names to their shares of the
+    judge's own. The prompt is `<dimension>.md` in `prompts`. `evidence` returns the JSON values that the
+    prompt shows, `heuristic` what numbers alone say, or None where there is nothing to judge. Without any
+    reported finding a judge that `needs_findings` does not apply; in the real-world mode one that
+    `needs_baseline` is unscored without the synthetic result.
+    """
+
+    dimension: str
+    weight: float
+    sub_dimensions: Mapping[str, float]
+    evidence: Callable[[Material], Mapping[str, Any]]
+    heuristic: Callable[[Material], Opinion | None]
+    prompts: Path = PROMPTS
+    needs_findings: bool = False
+    needs_baseline: bool = False
+
+    def __repr__(self) -> str:
+        """Short, because pytest shows fixtures in tracebacks."""
+        return f"<Judge {self.dimension}>"
+
+
+def checked_judges(judges: Sequence[Judge]) -> tuple[Judge, ...]:
+    """The judges of a run, looked at.
+
+    Raises:
+        InputError: when there is none, a name is taken twice or is no identifier, or weights do not sum to 1.
+    """
+    source = "pytest_gitleaks_eval_judges"
+    names = [judge.dimension for judge in judges]
+    if not judges:
+        raise InputError(f"{source}: no judge is left; keep one, or leave --gitleaks-judges out")
+    for name in names:
+        if not name.isidentifier():
+            raise InputError(f"{source}: the dimension {name!r} is no identifier; it names a file and a test")
+        if names.count(name) > 1:
+            raise InputError(f"{source}: two judges have the dimension {name!r}; rename or remove one")
+    _sum_to_one(f"{source}: the weights of the judges", {judge.dimension: judge.weight for judge in judges})
+    for judge in judges:
+        _sum_to_one(f"{source}: the sub-dimensions of {judge.dimension}", judge.sub_dimensions)
+    return tuple(judges)
+
+
+def _sum_to_one(what: str, weights: Mapping[str, float]) -> None:
+    listed = " + ".join(f"{name} {weight:g}" for name, weight in weights.items())
+    if any(weight < 0 for weight in weights.values()) or abs(sum(weights.values()) - 1) > 1e-9:
+        raise InputError(f"{what} must sum to 1 and none be negative: {listed} = {sum(weights.values()):g}")

@@ -1,0 +1,91 @@
+"""What the judges of a run look at: facts about each scenario or repository, without a word of its authors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match
+
+SYNTHETIC, REAL_WORLD = "synthetic", "real_world"
+MODES = (SYNTHETIC, REAL_WORLD)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One evaluated scenario, or one real repository, in numbers and places.
+
+    `matches` are the findings, expected and reported, matched one to one; a real repository has none, as
+    nothing is expected there. `unlisted_*` are counts for a ground truth that has a total and no list.
+    `failed_checks` are the critical checks that fail (synthetic), or those of the structural ones
+    (real world). `sample` describes some findings of a real repository, bounded.
+    """
+
+    name: str
+    reported: int
+    reported_rules: Mapping[str, int]
+    reported_severities: Mapping[str, int]
+    reported_history: int
+    failed_checks: tuple[str, ...]
+    expected: int = 0
+    expected_rules: tuple[str, ...] = ()
+    expected_history: int = 0
+    matches: tuple[Match, ...] = ()
+    unlisted_detected: int = 0
+    unlisted_missed: int = 0
+    unlisted_unexpected: int = 0
+    sample: tuple[Mapping[str, Any], ...] = ()
+    noisy: int = 0
+    noisy_and_urgent: int = 0
+
+    def found(self) -> int:
+        """How many expected findings were found: exactly, moved or relabelled."""
+        return sum(match.status in {EXACT, MOVED, RELABELLED} for match in self.matches) + self.unlisted_detected
+
+    def count(self, status: str) -> int:
+        """How many findings have this status."""
+        unlisted = {
+            EXACT: self.unlisted_detected,
+            MISSED: self.unlisted_missed,
+            UNEXPECTED: self.unlisted_unexpected,
+        }
+        return sum(match.status == status for match in self.matches) + unlisted.get(status, 0)
+
+    def false_positives(self) -> list[Match]:
+        """The reported findings whose file and rule are expected of no finding; off by some lines is none."""
+        wanted = {(match.file_path, match.rule_id) for match in self.matches if match.status != UNEXPECTED}
+        return [
+            match
+            for match in self.matches
+            if match.status in {RELABELLED, UNEXPECTED} and (match.file_path, match.reported_rule_id) not in wanted
+        ]
+
+    def count_false_positives(self) -> int:
+        """How many false positives there are, listed or not."""
+        return len(self.false_positives()) + self.unlisted_unexpected
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a judge looks at in one mode: the facts, the scanner, and the synthetic result as context.
+
+    `baseline` is None in the synthetic mode, and where the synthetic scenarios could not be evaluated.
+    """
+
+    mode: str
+    facts: tuple[Facts, ...]
+    scanner: str
+    baseline: Mapping[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        """Short, because pytest shows fixtures in tracebacks."""
+        return f"<Material of {len(self.facts)} in {self.mode} mode>"
+
+    @property
+    def reported(self) -> int:
+        """How many findings were reported in all."""
+        return sum(facts.reported for facts in self.facts)
+
+    @property
+    def failed_checks(self) -> list[str]:
+        """The ids of the checks that fail somewhere, sorted."""
+        return sorted({check for facts in self.facts for check in facts.failed_checks})

@@ -1,0 +1,245 @@
+"""All judges of a run at once: evidence, prompt, leak guard, the model or the numbers, verdicts."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.judges.answer import Answer
+from gitleaks_eval.judges.client import ClientOptions, Question, Reply, ask
+from gitleaks_eval.judges.judge import Judge, Opinion
+from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC, Material
+from gitleaks_eval.judges.models import resolve_model
+from gitleaks_eval.judges.prompt import Template, as_data, load_template, render
+from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
+from gitleaks_eval.judges.verdict import (
+    DIVERGING,
+    INCONSISTENT,
+    LOW_CONFIDENCE,
+    NOT_APPLICABLE,
+    SCORED,
+    UNSCORED,
+    Call,
+    Judgement,
+    Verdict,
+    llm_score,
+    with_cap,
+)
+from gitleaks_eval.leaks import Traces
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One judge in one evaluation mode: one test."""
+
+    judge: Judge
+    mode: str
+
+    @property
+    def name(self) -> str:
+        """The id of the test: the dimension, with the mode in front where it is not the synthetic one."""
+        return self.judge.dimension if self.mode == SYNTHETIC else f"{self.mode}-{self.judge.dimension}"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """What all judges of a run have in common.
+
+    `material` gives what there is to judge in a mode, or raises `EvaluationError` when there is none.
+    """
+
+    settings: JudgeSettings
+    trace_id: str
+    traces: Traces
+    material: Callable[[str], Material]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The judgement of each mode that was judged, and a line for each call."""
+
+    by_mode: Mapping[str, Judgement]
+    calls: tuple[Call, ...]
+
+
+def judge_all(cases: Sequence[Case], panel: Panel, *, whole: bool) -> Judged:
+    """Judge these cases; `whole` says whether they are all that the run has.
+
+    Raises:
+        InputError: when a prompt of the user's cannot be used.
+    """
+    prepared = [_prepared(case, panel) for case in cases]
+    asked = [index for index, one in enumerate(prepared) if isinstance(one, _Open)]
+    verdicts: dict[int, Verdict] = {index: one for index, one in enumerate(prepared) if isinstance(one, Verdict)}
+    calls, warnings, answered_by = [], (), None
+    if panel.settings.mode == HEURISTIC:
+        for index in asked:
+            verdicts[index] = _from_opinion(_open(prepared[index]), panel)
+            calls.append(_computed(cases[index], panel))
+    elif asked:
+        questions = [_open(prepared[index]).question for index in asked]
+        replies, warnings = _ask(questions, panel)
+        for index, reply in zip(asked, replies, strict=True):
+            verdicts[index] = _from_reply(_open(prepared[index]), reply, panel)
+            calls.append(_call(cases[index], reply, panel))
+            answered_by = answered_by or reply.model
+    by_mode = {}
+    for mode in dict.fromkeys(case.mode for case in cases):
+        of_mode = tuple(verdicts[index] for index, case in enumerate(cases) if case.mode == mode)
+        score, weights = llm_score(of_mode, panel.settings.low_confidence)
+        by_mode[mode] = Judgement(
+            mode=panel.settings.mode,
+            model_requested=None if panel.settings.mode == HEURISTIC else panel.settings.model,
+            model_answered=answered_by,
+            verdicts=of_mode,
+            score=score if whole else None,
+            weights_used=weights,
+            partial=not whole,
+            warnings=tuple(warnings),
+        )
+    return Judged(by_mode, tuple(calls))
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A case that is to be judged: its material, what numbers say, and what a model is asked."""
+
+    case: Case
+    material: Material
+    opinion: Opinion
+    question: Question
+
+
+def _open(prepared: "_Open | Verdict") -> _Open:
+    assert isinstance(prepared, _Open)  # noqa: S101 - for the type checker: only open ones are asked
+    return prepared
+
+
+def _prepared(case: Case, panel: Panel) -> "_Open | Verdict":
+    judge = case.judge
+    try:
+        material = panel.material(case.mode)
+    except EvaluationError as error:
+        return _unscored(judge, panel, "invalid", f"there is nothing whole to judge: {error}")
+    if case.mode == REAL_WORLD and judge.needs_baseline and material.baseline is None:
+        message = "without a synthetic result of the same scanner and configuration there is nothing to hold it against"
+        return _unscored(judge, panel, "no_baseline", message)
+    opinion = judge.heuristic(material) if material.reported or not judge.needs_findings else None
+    if opinion is None:
+        return Verdict(
+            judge.dimension,
+            judge.weight,
+            NOT_APPLICABLE,
+            reasoning="there is nothing that this dimension looks at",
+            trace_id=panel.trace_id,
+        )
+    evidence = judge.evidence(material)
+    template = load_template(judge, panel.settings.prompts)
+    traces = panel.traces.without(_public_texts(template, material, panel))
+    if any(traces.found_in(text) for text in _texts(evidence)):
+        return _unscored(judge, panel, "leak", "the evidence holds a piece of a secret; nothing was sent")
+    prompt = render(template, evidence, material)
+    return _Open(case, material, opinion, Question(judge.dimension, prompt, tuple(judge.sub_dimensions)))
+
+
+def _public_texts(template: Template, material: Material, panel: Panel) -> Iterator[str]:
+    """What is nobody's secret where it stands: the template, rule ids, and paths where prompts show them."""
+    yield template.text
+    for facts in material.facts:
+        yield from facts.expected_rules
+        yield from facts.reported_rules
+        if material.mode == SYNTHETIC or panel.settings.real_paths:
+            yield from (match.file_path for match in facts.matches)
+            yield from (str(finding.get("file_path", "")) for finding in facts.sample)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from _texts(item)
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from _texts(item)
+
+
+def _ask(questions: Sequence[Question], panel: Panel) -> tuple[Sequence[Reply], Sequence[str]]:
+    settings = panel.settings
+    options = ClientOptions(
+        mode="llm" if settings.mode == LLM else "replay",
+        model=resolve_model(settings.model),
+        store=settings.store,
+        timeout_seconds=settings.timeout_seconds,
+        max_calls=settings.max_calls,
+        trace_id=panel.trace_id,
+    )
+    # The evidence has been looked at value by value; what a reply may repeat is what the prompt shows.
+    shown = panel.traces.without(question.prompt for question in questions)
+    done = ask(questions, options, shown.found_in)
+    return done.replies, done.warnings
+
+
+def _from_reply(one: _Open, reply: Reply, panel: Panel) -> Verdict:
+    if reply.answer is None:
+        return _unscored(one.case.judge, panel, reply.kind or "invalid", reply.message)
+    return _scored(one, reply.answer, panel)
+
+
+def _from_opinion(one: _Open, panel: Panel) -> Verdict:
+    opinion = one.opinion
+    answer = Answer(opinion.score, opinion.confidence, f"Heuristic: {opinion.reasoning}", (), (), opinion.sub_scores)
+    return _scored(one, answer, panel)
+
+
+def _scored(one: _Open, answer: Answer, panel: Panel) -> Verdict:
+    judge = one.case.judge
+    weighted = sum(share * answer.sub_scores[name] for name, share in judge.sub_dimensions.items())
+    verdict = Verdict(
+        judge.dimension,
+        judge.weight,
+        SCORED,
+        score=answer.score,
+        raw_score=answer.score,
+        confidence=answer.confidence,
+        low_confidence=answer.confidence < LOW_CONFIDENCE,
+        sub_scores=dict(answer.sub_scores),
+        weighted_sub_score=round(weighted, 4),
+        inconsistent=abs(weighted - answer.score) > INCONSISTENT,
+        heuristic_score=one.opinion.score,
+        diverging=abs(answer.score - one.opinion.score) >= DIVERGING,
+        reasoning=answer.reasoning,
+        evidence_cited=tuple(answer.evidence_cited),
+        recommendations=tuple(answer.recommendations),
+        trace_id=panel.trace_id,
+    )
+    failed = one.material.failed_checks if one.case.mode == SYNTHETIC else []
+    return with_cap(verdict, failed, panel.settings.low_confidence)
+
+
+def _unscored(judge: Judge, panel: Panel, kind: str, message: str) -> Verdict:
+    return Verdict(
+        judge.dimension, judge.weight, UNSCORED, unscored_kind=kind, reasoning=message, trace_id=panel.trace_id
+    )
+
+
+def _call(case: Case, reply: Reply, panel: Panel) -> Call:
+    return Call(
+        panel.trace_id,
+        case.judge.dimension,
+        case.mode,
+        reply.source,
+        reply.attempts,
+        round(reply.duration_ms, 3),
+        reply.model,
+        reply.request_id,
+        reply.stop_reason,
+        reply.input_tokens,
+        reply.output_tokens,
+        reply.kind,
+    )
+
+
+def _computed(case: Case, panel: Panel) -> Call:
+    return Call(panel.trace_id, case.judge.dimension, case.mode, "heuristic", 0, 0.0, None, None, None, None, None, None)
