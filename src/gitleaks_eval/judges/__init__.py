@@ -1,0 +1,1 @@
+"""LLM judges: what equality cannot decide, scored by rubric."""
