@@ -1,0 +1,80 @@
+"""The replay store: a folder with one file a reply, named by the hash of the whole request body."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.judges.message import Message, tokens
+from gitleaks_eval.sharing import write_atomically
+
+LARGEST = 1_000_000
+
+
+def key(body: Mapping[str, Any]) -> str:
+    """The name of a request in the store: SHA-256, in hex, of its body as canonical JSON."""
+    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def entry_path(folder: Path, name: str) -> Path:
+    """Where the reply to the request `name` stands."""
+    return folder / f"{name}.json"
+
+
+def save(folder: Path, name: str, message: Message) -> None:
+    """Keep a reply, whole or not at all.
+
+    Raises:
+        OSError: when the folder or the file cannot be written.
+    """
+    entry = {
+        "model": message.model,
+        "stop_reason": message.stop_reason,
+        "text": message.text,
+        "usage": {"input_tokens": message.input_tokens, "output_tokens": message.output_tokens},
+    }
+    write_atomically(entry_path(folder, name), (json.dumps(entry, indent=2) + "\n").encode("ascii"))
+
+
+def load(folder: Path, name: str) -> Message | None:
+    """The reply to the request `name`, or None when it was never recorded.
+
+    Raises:
+        EvaluationError: when there is an entry and it is broken.
+    """
+    path = entry_path(folder, name)
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _broken(path, f"cannot be read: {error.strerror or type(error).__name__}") from None
+    message = _message(content)
+    if message is None:
+        raise _broken(path, "is not what was recorded")
+    return message
+
+
+def _broken(path: Path, problem: str) -> EvaluationError:
+    return EvaluationError(
+        f"replay store: {path}: {problem}; remove it and record it anew with --gitleaks-judge-mode llm"
+    )
+
+
+def _message(content: bytes) -> Message | None:
+    if len(content) > LARGEST:
+        return None
+    try:
+        entry = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(entry, dict) or set(entry) != {"model", "stop_reason", "text", "usage"}:
+        return None
+    texts, usage = (entry["text"], entry["model"], entry["stop_reason"]), entry["usage"]
+    if not all(isinstance(text, str) for text in texts) or not isinstance(usage, dict):
+        return None
+    return Message(*texts, tokens(usage.get("input_tokens")), tokens(usage.get("output_tokens")))

@@ -1,0 +1,99 @@
+"""The replay store: the same request finds its reply, another one does not, and a broken entry is an error."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.judges.message import Message, request_body
+from gitleaks_eval.judges.store import entry_path, key, load, save
+
+MESSAGE = Message('{"score": 4}\n\u2028é', "claude-opus-5-5", "end_turn", 1200, None)
+BODY = request_body("What about this?", "claude-opus-5-5", ["a", "b", "c"])
+
+
+def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
+    save(tmp_path / "new" / "store", "name", MESSAGE)
+    assert load(tmp_path / "new" / "store", "name") == MESSAGE
+
+
+def test_what_was_never_saved_is_a_miss(tmp_path: Path) -> None:
+    save(tmp_path, "name", MESSAGE)
+    assert load(tmp_path, "other") is None
+    assert load(tmp_path / "nowhere", "name") is None
+
+
+def test_an_entry_holds_text_usage_model_and_stop_reason_only(tmp_path: Path) -> None:
+    save(tmp_path, "name", MESSAGE)
+    entry = json.loads(entry_path(tmp_path, "name").read_text(encoding="ascii"))
+    assert set(entry) == {"text", "usage", "model", "stop_reason"}
+    assert [path.name for path in tmp_path.iterdir()] == ["name.json"]
+
+
+def test_an_entry_is_the_same_file_each_time(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        save(tmp_path / folder, "name", MESSAGE)
+    assert entry_path(tmp_path / "a", "name").read_bytes() == entry_path(tmp_path / "b", "name").read_bytes()
+
+
+def test_the_key_is_the_hash_of_the_whole_body() -> None:
+    assert len(key(BODY)) == 64
+    others = [
+        request_body("What about that?", "claude-opus-5-5", ["a", "b", "c"]),
+        request_body("What about this?", "claude-opus-5", ["a", "b", "c"]),
+        request_body("What about this?", "claude-opus-5-5", ["a", "b", "d"]),
+        {**BODY, "max_tokens": 1024},
+    ]
+    assert len({key(body) for body in [BODY, *others]}) == 5
+
+
+def test_the_order_of_keys_in_a_body_does_not_matter() -> None:
+    assert key(dict(reversed(BODY.items()))) == key(BODY)
+
+
+def test_a_prompt_with_half_a_character_has_a_key_and_can_be_sent() -> None:
+    body = request_body("path \udce9", "claude-opus-5-5", [])
+    assert key(body) == key(request_body("path \\udce9", "claude-opus-5-5", []))
+    json.dumps(body, ensure_ascii=False).encode()
+
+
+GOOD_ENTRY = {"text": "x", "usage": {"input_tokens": 1, "output_tokens": 1}, "model": "m", "stop_reason": "end_turn"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        json.dumps(GOOD_ENTRY).encode()[:-1],
+        json.dumps({**GOOD_ENTRY, "text": None}).encode(),
+        json.dumps({**GOOD_ENTRY, "usage": None}).encode(),
+        json.dumps({**GOOD_ENTRY, "model": 1}).encode(),
+        json.dumps({**GOOD_ENTRY, "error": "x"}).encode(),
+        json.dumps({**GOOD_ENTRY, "text": "a" * 1_000_001}).encode(),
+    ],
+)
+def test_a_broken_entry_is_an_error_that_names_the_file_and_not_a_miss(tmp_path: Path, content: bytes) -> None:
+    entry_path(tmp_path, "name").write_bytes(content)
+    with pytest.raises(EvaluationError) as caught:
+        load(tmp_path, "name")
+    assert str(entry_path(tmp_path, "name")) in str(caught.value)
+    assert "--gitleaks-judge-mode llm" in str(caught.value)
+
+
+def test_a_folder_in_the_place_of_an_entry_is_a_broken_entry(tmp_path: Path) -> None:
+    entry_path(tmp_path, "name").mkdir()
+    with pytest.raises(EvaluationError, match=r"name\.json: cannot be read: Is a directory"):
+        load(tmp_path, "name")
+
+
+def test_nothing_is_left_of_an_entry_that_could_not_be_written(tmp_path: Path) -> None:
+    entry_path(tmp_path, "name").mkdir()
+    with pytest.raises(OSError, match="Is a directory"):
+        save(tmp_path, "name", MESSAGE)
+    assert os.listdir(tmp_path) == ["name.json"]
