@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 from builders import Json, finding, shuffled
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gitleaks_eval.matching import (
     EXACT,
@@ -15,7 +17,9 @@ from gitleaks_eval.matching import (
     MOVED_AT_MOST,
     RELABELLED,
     UNEXPECTED,
+    Match,
     Matching,
+    alias_of,
     match_findings,
     matching_from_json,
 )
@@ -140,6 +144,71 @@ def test_the_severity_is_the_expected_one_or_else_the_reported_one() -> None:
     assert [match.severity for match in match_findings(expected, actual).matches] == ["HIGH", "CRITICAL", "LOW", None]
 
 
+def test_the_reported_severity_is_what_the_scanner_said() -> None:
+    wanted = (ExpectedFinding("a", "r", 1, "HIGH"), ExpectedFinding("a", "r", 30))
+    expected = Expected(2, 0, 0, 0, 0, 0, findings=wanted)
+    actual = [finding("a", 2, "r", "MEDIUM"), finding("b", 10, "r", "CRITICAL")]
+    matches = match_findings(expected, actual).matches
+    assert [(match.severity, match.reported_severity) for match in matches] == [
+        ("HIGH", "MEDIUM"),
+        (None, None),
+        ("CRITICAL", "CRITICAL"),
+    ]
+
+
+def test_only_severities_that_are_expected_are_compared_and_not_those_of_another_rule() -> None:
+    wanted = (
+        ExpectedFinding("a", "r", 1, "HIGH"),
+        ExpectedFinding("a", "r", 11, "HIGH"),
+        ExpectedFinding("a", "r", 20, "HIGH"),
+        ExpectedFinding("a", "r", 30, "HIGH"),
+        ExpectedFinding("a", "r", 40),
+    )
+    actual = [finding("a", line, rule) for line, rule in ((1, "r"), (12, "r"), (20, "s"), (40, "r"))]
+    assert match_findings(Expected(5, 0, 0, 0, 0, 0, findings=wanted), actual).severities_compared == 2
+
+
+# --- renamed rules
+
+OLD, NEW = "slack-access-token", "slack-bot-token"
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [(OLD, NEW), (OLD, "slack-user-token"), ("slack-web-hook", "slack-webhook-url"), ("facebook", "facebook-secret")],
+)
+def test_a_renamed_rule_is_an_alias_both_ways(was: str, now: str) -> None:
+    assert alias_of(was, now)
+    assert alias_of(now, was)
+
+
+@pytest.mark.parametrize("other", [NEW, "slack-user-token", "generic-api-key", ""])
+def test_rules_that_one_rule_was_split_into_are_no_aliases_of_each_other(other: str) -> None:
+    assert not alias_of(NEW, other)
+
+
+@pytest.mark.parametrize(("expected", "reported"), [(OLD, NEW), (NEW, OLD)])
+def test_a_renamed_rule_is_matched_before_any_other_on_that_line(expected: str, reported: str) -> None:
+    # `generic-api-key` comes first by rule id.
+    matching = matched([("a", expected, 4)], [("a", "generic-api-key", 4), ("a", reported, 4)])
+    assert [(match.status, match.reported_rule_id) for match in matching.matches] == [
+        (RELABELLED, reported),
+        (UNEXPECTED, "generic-api-key"),
+    ]
+
+
+def test_all_renamed_rules_are_matched_before_any_other() -> None:
+    matching = matched([("a", "generic-api-key", 4), ("a", NEW, 4)], [("a", OLD, 4)])
+    assert [(match.rule_id, match.status) for match in matching.matches] == [
+        ("generic-api-key", MISSED),
+        (NEW, RELABELLED),
+    ]
+
+
+def test_a_renamed_rule_does_not_move() -> None:
+    assert [match.status for match in matched([("a", NEW, 4)], [("a", OLD, 5)]).matches] == [MISSED, UNEXPECTED]
+
+
 # --- where only counts are known
 
 
@@ -247,6 +316,75 @@ def test_the_order_of_both_sides_does_not_matter(seed: int) -> None:
         assert matched(shuffled(wanted, other), shuffled(actual, other + 100)) == usual
 
 
+# --- properties, by search
+
+PLACES = st.lists(
+    st.tuples(st.sampled_from("ab"), st.sampled_from(["r", "s", OLD, NEW]), st.integers(1, 9)), min_size=1, max_size=8
+)
+searched = settings(max_examples=300, deadline=None, database=None, derandomize=True)
+
+
+def found_again(matching: Matching) -> Counter[tuple[str, str | None, int | None]]:
+    used = [match for match in matching.matches if match.status != MISSED]
+    return Counter((match.file_path, match.reported_rule_id, match.reported_line_number) for match in used)
+
+
+def of_expected(matching: Matching) -> list[Match]:
+    return [match for match in matching.matches if match.status != UNEXPECTED]
+
+
+@searched
+@given(PLACES, PLACES)
+def test_matching_is_one_to_one(wanted: list[Place], actual: list[Place]) -> None:
+    matching = matched(wanted, actual)
+    assert [(match.file_path, match.line_number, match.rule_id) for match in of_expected(matching)] == sorted(
+        (path, line, rule) for path, rule, line in wanted
+    )
+    assert found_again(matching) == Counter(actual)
+
+
+@searched
+@given(PLACES, PLACES, st.randoms(use_true_random=False))
+def test_matching_knows_no_order(wanted: list[Place], actual: list[Place], mixer: random.Random) -> None:
+    usual = matched(wanted, actual)
+    mixer.shuffle(wanted)
+    mixer.shuffle(actual)
+    assert matched(wanted, actual) == usual
+
+
+@searched
+@given(PLACES, PLACES, PLACES)
+def test_one_more_reported_finding_never_makes_one_more_miss(
+    wanted: list[Place], actual: list[Place], more: list[Place]
+) -> None:
+    for number in range(len(more)):
+        fewer, many = (matched(wanted, actual + more[:count]).count(MISSED) for count in (number, number + 1))
+        assert fewer - 1 <= many <= fewer
+
+
+@searched
+@given(PLACES, PLACES, PLACES)
+def test_a_false_positive_elsewhere_hides_no_miss(wanted: list[Place], actual: list[Place], more: list[Place]) -> None:
+    elsewhere = [(f"elsewhere/{path}", rule, line) for path, rule, line in more]
+    assert of_expected(matched(wanted, actual + elsewhere)) == of_expected(matched(wanted, actual))
+
+
+@searched
+@given(PLACES, PLACES)
+def test_as_many_are_exact_as_can_be(wanted: list[Place], actual: list[Place]) -> None:
+    assert matched(wanted, actual).count(EXACT) == (Counter(wanted) & Counter(actual)).total()
+
+
+@searched
+@given(PLACES, PLACES, st.integers(0, 12))
+def test_the_counts_add_up(wanted: list[Place], actual: list[Place], more: int) -> None:
+    matching = match_findings(expecting(*wanted, total=len(wanted) + more), reporting(*actual))
+    counts = matching.counts()
+    found = counts[EXACT] + counts[MOVED] + counts[RELABELLED]
+    assert found + counts[MISSED] == matching.expected == len(wanted) + more
+    assert found + counts[UNEXPECTED] == len(actual)
+
+
 # --- malformed findings
 
 
@@ -273,6 +411,13 @@ def test_a_matching_survives_its_way_through_json() -> None:
         assert matching_from_json(json.loads(json.dumps(matching.as_json()))) == matching
     counted = match_findings(expecting(total=3), reporting(*lines(1)))
     assert matching_from_json(json.loads(json.dumps(counted.as_json()))) == counted
+
+
+@pytest.mark.parametrize(("rule", "line", "status"), [("r", 6, MOVED), ("s", 5, RELABELLED), ("s", 6, MISSED)])
+def test_many_findings_in_one_place_are_matched_one_by_one(rule: str, line: int, status: str) -> None:
+    # All pairs of them would be 400 million.
+    matching = matched([("a", "r", 5)] * 20_000, [("a", rule, line)] * 20_000)
+    assert matching.count(status) == 20_000
 
 
 def test_many_findings_are_matched_in_little_time() -> None:

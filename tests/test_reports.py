@@ -39,10 +39,12 @@ def test_the_report_follows_its_schema(pytester: pytest.Pytester, options: list[
         {
             "scenario": "leaky", "file_path": "config/token.env", "line_number": 4, "rule_id": "github-pat",
             "severity": "HIGH", "status": "exact", "reported_rule_id": "github-pat", "reported_line_number": 4,
+            "reported_severity": "HIGH",
         },
         {
             "scenario": "leaky", "file_path": "deploy/key.pem", "line_number": 1, "rule_id": "private-key",
             "severity": None, "status": "missed", "reported_rule_id": None, "reported_line_number": None,
+            "reported_severity": None,
         },
     ]  # fmt: skip
 

@@ -1,9 +1,15 @@
 """Expected against reported findings, one to one: exact, moved, relabelled, missed, unexpected."""
 
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import gc
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import chain
+from operator import attrgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gitleaks_eval.scenario import Expected, ExpectedFinding
@@ -11,13 +17,14 @@ from gitleaks_eval.scenario import Expected, ExpectedFinding
 MOVED_AT_MOST = 3
 NO_LINE = -1_000_000
 EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED = "exact", "moved", "relabelled", "missed", "unexpected"
+_ALIASES = Path(__file__).parent / "data" / "rule_aliases.json"
 
 
 class Match(NamedTuple):
     """One expected or unexpected finding and what became of it.
 
-    `file_path`, `rule_id`, `line_number` and `severity` are the expected finding's where there is one, else
-    the reported one's; `reported_*` is what the scanner said where it differs or there was nothing expected.
+    `file_path`, `rule_id`, `line_number` and `severity` are the expected finding's where there is one (and
+    it has a severity), else the reported one's; `reported_*` is what the scanner said, None if it said nothing.
     """
 
     status: str
@@ -27,17 +34,22 @@ class Match(NamedTuple):
     severity: str | None
     reported_rule_id: str | None
     reported_line_number: int | None
+    reported_severity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """The matches of one scenario, and counts for a ground truth that has a total but no list of findings."""
+    """The matches of one scenario, and counts for a ground truth that has a total but no list of findings.
+
+    `severities_compared` is how many of the exact and moved findings have a severity that is expected.
+    """
 
     matches: tuple[Match, ...]
     expected: int
     unlisted_detected: int = 0
     unlisted_missed: int = 0
     unlisted_unexpected: int = 0
+    severities_compared: int = 0
 
     def count(self, status: str) -> int:
         """How many findings have this status, listed or not."""
@@ -50,137 +62,155 @@ class Matching:
             MISSED: self.unlisted_missed,
             UNEXPECTED: self.unlisted_unexpected,
         }
-        return Counter(match.status for match in self.matches) + Counter(unlisted)
+        return Counter(map(attrgetter("status"), self.matches)) + Counter(unlisted)
 
     def as_json(self) -> dict[str, Any]:
         """This value as JSON; `matching_from_json` is the inverse."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        # By column: 200,000 short lists take three times as long to write and read as a few long ones.
+        return {name: getattr(self, name) for name in self.__slots__} | {
+            "matches": list(zip(*self.matches, strict=True))
+        }
 
 
-class _Reported(NamedTuple):
-    file_path: str
-    line_number: int
-    rule_id: str
-    severity: str
+# Line number, rule id and severity ("" for none) of a reported finding: they sort without a key.
+_Reported = tuple[int, str, str]
+# A reported finding as what an expected one was found; and where one may stand: rule id and line.
+_Taken = tuple[str, _Reported]
+_Place = tuple[str, int]
+_Places = Callable[[ExpectedFinding], Iterable[_Place]]
 
 
-def match_findings(expected: Expected, reported: Sequence[Mapping[str, Any]]) -> Matching:
-    """Match in three passes: all exact ones, then moved (nearest line, at most 3 away), then relabelled."""
-    actual = sorted(map(_as_reported, reported))
-    wanted = sorted(expected.findings, key=lambda finding: (finding.file_path, finding.line_number, finding.rule_id))
-    paths = {finding.file_path for finding in wanted}
-    pairing = _Pairing(wanted, actual, {index for index, found in enumerate(actual) if found.file_path in paths})
-    _pair_on(pairing, EXACT, lambda finding: (finding.file_path, finding.rule_id, finding.line_number))
-    _pair_moved(pairing)
-    _pair_on(pairing, RELABELLED, lambda finding: (finding.file_path, finding.line_number))
-    matches = [_matched(finding, *pairing.taken.get(index, (MISSED, None))) for index, finding in enumerate(wanted)]
-    left = [_unexpected(found) for index, found in enumerate(actual) if index not in pairing.used]
-    unlisted = expected.total_secrets - len(wanted)
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """No search for cycles while 200,000 values are made that have none: it takes longer than making them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_collector_paused()
+def match_findings(expected: Expected, reported: Iterable[Mapping[str, Any]]) -> Matching:
+    """Match in passes: all exact ones, moved (nearest line, at most 3 away), relabelled (aliases first)."""
+    found = _by_file(reported)
+    wanted: defaultdict[str, list[ExpectedFinding]] = defaultdict(list)
+    for finding in sorted(expected.findings, key=attrgetter("file_path", "line_number", "rule_id")):
+        wanted[finding.file_path].append(finding)
+    matches: list[Match] = []
+    compared = 0
+    # No finding changes its file, so that each file is matched by itself, and most of a report is in no such file.
+    for path, findings in wanted.items():
+        taken, found[path] = _pair(findings, found.get(path, ()))
+        matches += map(_matched, findings, taken)
+        compared += sum(map(_compares_severity, findings, taken))
+    left = [
+        Match(UNEXPECTED, path, line, rule, severity or None, rule, line, severity or None)
+        for path in sorted(found)
+        for line, rule, severity in sorted(found[path])
+    ]
+    listed = len(matches)
+    unlisted = expected.total_secrets - listed
     if unlisted <= 0:
-        return Matching(tuple(matches + left), len(wanted))
+        return Matching(tuple(matches + left), listed, severities_compared=compared)
     # The list is shorter than the total: which of the rest are expected is not known, how many is.
     detected = min(unlisted, len(left))
-    return Matching(tuple(matches), expected.total_secrets, detected, unlisted - detected, len(left) - detected)
+    missed, unexpected = unlisted - detected, len(left) - detected
+    return Matching(tuple(matches), expected.total_secrets, detected, missed, unexpected, compared)
 
 
+@_collector_paused()
 def matching_from_json(document: Mapping[str, Any]) -> Matching:
     """A matching that was written as JSON."""
-    return Matching(**{**document, "matches": tuple(map(Match._make, document["matches"]))})
+    return Matching(**{**document, "matches": tuple(map(Match._make, zip(*document["matches"], strict=True)))})
 
 
-Key = Callable[[_Reported | ExpectedFinding], Hashable]
+def alias_of(rule_id: str, other: str) -> bool:
+    """Whether one of two rule ids was renamed to the other, between versions or scanners."""
+    return other in _aliases().get(rule_id, ())
 
 
-@dataclass(slots=True)
-class _Pairing:
-    """Expected and reported findings, by index, and which of them belong together so far.
-
-    `free` are the reported ones that may still be taken: those in a file with an expected one.
-    """
-
-    wanted: list[ExpectedFinding]
-    actual: list[_Reported]
-    free: set[int]
-    taken: dict[int, tuple[str, _Reported]] = field(default_factory=dict)
-    used: set[int] = field(default_factory=set)
-
-    def take(self, wanted: int, status: str, actual: int) -> None:
-        self.taken[wanted] = (status, self.actual[actual])
-        self.free.discard(actual)
-        self.used.add(actual)
-
-    def open(self) -> Iterator[tuple[int, ExpectedFinding]]:
-        return ((index, finding) for index, finding in enumerate(self.wanted) if index not in self.taken)
-
-    def candidates(self, key: Key) -> dict[Hashable, list[int]]:
-        """The free reported findings that share a key with an open expected one, by that key, in order."""
-        grouped: dict[Hashable, list[int]] = {key(finding): [] for _, finding in self.open()}
-        for index in sorted(self.free) if grouped else ():
-            same = grouped.get(key(self.actual[index]))
-            if same is not None:
-                same.append(index)
-        return grouped
+@cache
+def _aliases() -> Mapping[str, Sequence[str]]:
+    """The other ids of each rule that was renamed, in order."""
+    aliases: defaultdict[str, list[str]] = defaultdict(list)
+    for rename in json.loads(_ALIASES.read_text(encoding="utf-8")):
+        for rule_id in rename["now"]:
+            aliases[rename["was"]].append(rule_id)
+            aliases[rule_id].append(rename["was"])
+    return {rule_id: sorted(others) for rule_id, others in aliases.items()}
 
 
-def _pair_on(pairing: _Pairing, status: str, key: Key) -> None:
-    candidates = {place: iter(indices) for place, indices in pairing.candidates(key).items()}
-    for index, finding in pairing.open():
-        other = next(candidates[key(finding)], None)
-        if other is not None:
-            pairing.take(index, status, other)
-
-
-def _pair_moved(pairing: _Pairing) -> None:
-    by_rule = pairing.candidates(lambda finding: (finding.file_path, finding.rule_id))
-    # The nearest pairs first, over all findings: a far one must not take what another is nearer to.
-    near = []
-    for index, finding in pairing.open():
-        candidates = by_rule[finding.file_path, finding.rule_id]
-        start = bisect_left(
-            candidates,
-            finding.line_number - MOVED_AT_MOST,
-            key=lambda other: pairing.actual[other].line_number,
+def _by_file(reported: Iterable[Mapping[str, Any]]) -> dict[str, list[_Reported]]:
+    found: defaultdict[str, list[_Reported]] = defaultdict(list)
+    for finding in reported:
+        line, severity = finding.get("line_number"), finding.get("severity")
+        found[str(finding.get("file_path", ""))].append(
+            (
+                line if type(line) is int else NO_LINE,  # a boolean is an int, too, and no line
+                str(finding.get("rule_id", "")),
+                severity if isinstance(severity, str) else "",
+            )
         )
-        for other in candidates[start:]:
-            distance = pairing.actual[other].line_number - finding.line_number
-            if distance > MOVED_AT_MOST:
-                break
-            near.append((abs(distance), index, other))
-    for _, index, other in sorted(near):
-        if index not in pairing.taken and other in pairing.free:
-            pairing.take(index, MOVED, other)
+    return dict(found)
 
 
-def _matched(finding: ExpectedFinding, status: str, found: _Reported | None) -> Match:
+def _pair(
+    wanted: Sequence[ExpectedFinding], reported: Iterable[_Reported]
+) -> tuple[list[_Taken | None], list[_Reported]]:
+    """What became of each expected finding of a file, and the reported ones that are left."""
+    taken: list[_Taken | None] = [None] * len(wanted)
+    # Reversed, so that pop() takes the first.
+    in_order = sorted(reported, reverse=True)
+
+    def take(status: str, free: Mapping[_Place, list[_Reported]], places: _Places) -> None:
+        for index, finding in enumerate(wanted):
+            if taken[index] is None:
+                for place in places(finding):
+                    if free_here := free.get(place):
+                        taken[index] = (status, free_here.pop())
+                        break
+
+    by_rule = _grouped(in_order, lambda found: (found[1], found[0]))
+    # The nearest first, over all findings: a far one must not take what another is nearer to.
+    for distance in range(MOVED_AT_MOST + 1):
+        take(MOVED if distance else EXACT, by_rule, partial(_lines_at, distance))
+    take(RELABELLED, by_rule, _renamed)
+    by_line = _grouped(sorted(chain.from_iterable(by_rule.values()), reverse=True), lambda found: ("", found[0]))
+    take(RELABELLED, by_line, lambda finding: [("", finding.line_number)])
+    return taken, list(chain.from_iterable(by_line.values()))
+
+
+def _grouped(found: Iterable[_Reported], place: Callable[[_Reported], _Place]) -> dict[_Place, list[_Reported]]:
+    groups: defaultdict[_Place, list[_Reported]] = defaultdict(list)
+    for one in found:
+        groups[place(one)].append(one)
+    return dict(groups)
+
+
+def _lines_at(distance: int, finding: ExpectedFinding) -> Sequence[_Place]:
+    return (finding.rule_id, finding.line_number - distance), (finding.rule_id, finding.line_number + distance)
+
+
+def _renamed(finding: ExpectedFinding) -> Sequence[_Place]:
+    return [(rule_id, finding.line_number) for rule_id in _aliases().get(finding.rule_id, ())]
+
+
+def _compares_severity(finding: ExpectedFinding, taken: _Taken | None) -> bool:
+    return finding.expected_severity is not None and taken is not None and taken[0] != RELABELLED
+
+
+def _matched(finding: ExpectedFinding, taken: _Taken | None) -> Match:
+    status, (line, rule_id, severity) = taken or (MISSED, (None, None, None))
     return Match(
         status,
         finding.file_path,
         finding.line_number,
         finding.rule_id,
-        finding.expected_severity or (found.severity or None if found else None),
-        found.rule_id if found else None,
-        found.line_number if found else None,
-    )
-
-
-def _unexpected(found: _Reported) -> Match:
-    return Match(
-        UNEXPECTED,
-        found.file_path,
-        found.line_number,
-        found.rule_id,
-        found.severity or None,
-        found.rule_id,
-        found.line_number,
-    )
-
-
-def _as_reported(finding: Mapping[str, Any]) -> _Reported:
-    line = finding.get("line_number")
-    severity = finding.get("severity")
-    return _Reported(
-        str(finding.get("file_path", "")),
-        line if isinstance(line, int) and not isinstance(line, bool) else NO_LINE,
-        str(finding.get("rule_id", "")),
-        severity if isinstance(severity, str) else "",
+        finding.expected_severity or severity or None,
+        rule_id,
+        line,
+        severity or None,
     )

@@ -3,12 +3,10 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from functools import lru_cache
 from typing import Any
 
 import gitleaks_eval
 from gitleaks_eval.escaping import json_value
-from gitleaks_eval.matching import Match
 from gitleaks_eval.recorder import NOT_APPLICABLE, PASSED, CheckResult
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring import Score
@@ -21,9 +19,7 @@ def evaluation_report(run: Run) -> Iterator[bytes]:
     """The report as JSON in pieces, one result and one finding a line; it follows schemas/report.schema.json."""
     lists = {
         "results": (json.dumps(_result(result)) for result in run.results),
-        "findings": (
-            _finding(name, match) for name, subject in run.subjects.items() for match in subject.matching.matches
-        ),
+        "findings": _findings(run),
     }
     return with_long_lists(
         {
@@ -108,21 +104,36 @@ def result_fields(result: CheckResult) -> dict[str, Any]:
 _result = result_fields
 
 
-def _finding(scenario: str, match: Match) -> str:
+def _findings(run: Run) -> Iterator[str]:
     # Put together by hand: there may be 200,000, and most of their texts are the same few.
-    line = "null" if match.reported_line_number is None else match.reported_line_number
-    return (
-        f'{{"scenario": {_json(scenario)}, "file_path": {_json(match.file_path)}, '
-        f'"line_number": {match.line_number}, "rule_id": {_json(match.rule_id)}, '
-        f'"severity": {_json(match.severity)}, "status": {_json(match.status)}, '
-        f'"reported_rule_id": {_json(match.reported_rule_id)}, '
-        f'"reported_line_number": {line}}}'
-    )
+    text = _JsonTexts()
+    for name, subject in run.subjects.items():
+        scenario = text[name]
+        for (
+            status,
+            path,
+            line,
+            rule_id,
+            severity,
+            reported_rule_id,
+            reported_line,
+            reported_severity,
+        ) in subject.matching.matches:
+            yield (
+                f'{{"scenario": {scenario}, "file_path": {text[path]}, "line_number": {line}, '
+                f'"rule_id": {text[rule_id]}, "severity": {text[severity]}, "status": {text[status]}, '
+                f'"reported_rule_id": {text[reported_rule_id]}, '
+                f'"reported_line_number": {"null" if reported_line is None else reported_line}, '
+                f'"reported_severity": {text[reported_severity]}}}'
+            )
 
 
-@lru_cache(maxsize=4096)
-def _json(text: str | None) -> str:
-    return json.dumps(json_value(text))
+class _JsonTexts(dict[str | None, str]):
+    """Texts as JSON, each encoded once."""
+
+    def __missing__(self, text: str | None) -> str:
+        self[text] = json.dumps(json_value(text))
+        return self[text]
 
 
 def _dimension(name: str, score: Score) -> dict[str, Any]:
