@@ -929,16 +929,21 @@ def _assert_built(binary: Path, cache: Path, said: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "command", "decode_depth"),
-    [("8.16.0", "detect", None), ("8.18.4", "detect", None), ("8.26.0", "git", 0), ("8.30.1", "git", 5)],
+    ("version", "command", "decode_depth", "ignores_allow"),
+    [
+        ("8.16.0", "detect", None, False),
+        ("8.18.4", "detect", None, True),
+        ("8.26.0", "git", 0, True),
+        ("8.30.1", "git", 5, True),
+    ],
 )
-def test_a_release_tells_its_command_and_its_decode_depth(
-    gitleaks: Callable[[str], Path], version: str, command: str, decode_depth: int | None
+def test_a_release_tells_its_command_its_decode_depth_and_whether_it_ignores_allow_comments(
+    gitleaks: Callable[[str], Path], version: str, command: str, decode_depth: int | None, *, ignores_allow: bool
 ) -> None:
     path = gitleaks(version)
     digest = _sha256(path.read_bytes())
     build = probe(path, "PATH")
-    assert build == ScannerBuild(str(path), "gitleaks", version, "PATH", digest, command, decode_depth)
+    assert build == ScannerBuild(str(path), "gitleaks", version, "PATH", digest, command, decode_depth, ignores_allow)
     assert build.title == f"gitleaks {version} (PATH, sha256 {digest[:8]})"
 
 

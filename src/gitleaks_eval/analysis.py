@@ -40,7 +40,8 @@ def analyse(
     """Turn the findings of a Gitleaks report into a Caldera envelope, sorted and deterministic.
 
     `head` is the content of each file of the HEAD tree: a secret is in HEAD if its value stands in one of
-    them, whatever commit introduced it, also after a rename. Findings are never dropped or merged.
+    them, whatever commit introduced it, also after a rename. It is read no further than need be, and not at
+    all without findings. Findings are never dropped or merged.
     """
     in_head = _values_within({finding["Secret"] for finding in findings}, head)
     entries = [
@@ -118,6 +119,8 @@ def _values_within(values: set[str], contents: Iterable[bytes]) -> set[str]:
     for content in contents:
         for value in [value for value, encoded in missing.items() if encoded in content]:
             del missing[value]
+        if not missing:
+            break
     return values - missing.keys()
 
 

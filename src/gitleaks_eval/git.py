@@ -2,15 +2,22 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from gitleaks_eval.errors import EvaluationError
 
 # What `gitleaks git` runs itself (upstream sources/git.go), so that both read the same history. --no-textconv
 # and --no-ext-diff are ours: a repository's own configuration must not run commands.
 LOG = ("log", "-p", "-U0", "--full-history", "--all", "--diff-filter=tuxdb", "--no-textconv", "--no-ext-diff")
+# Above git's own core.bigFileThreshold no log shows a file as text, so nothing is ever found in it.
+LARGEST_TEXT = 512 << 20
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +69,94 @@ def run_git(repository: Path, *arguments: str) -> bytes:
     except OSError as error:
         raise _no_git(error) from None
     if done.returncode:
-        reason = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no message"]
-        raise EvaluationError(f"git {arguments[0]} failed in {repository}: {reason[0]}")
+        raise _failed(arguments[0], repository, done.stderr)
     return done.stdout
+
+
+def _failed(command: str, repository: Path, stderr: bytes) -> EvaluationError:
+    reason = stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no message"]
+    return EvaluationError(f"git {command} failed in {repository}: {reason[0]}")
 
 
 def _no_git(error: OSError) -> EvaluationError:
     return EvaluationError(f"git cannot be run: {error.strerror}; install git 2.32 or newer")
 
 
-def readable(repository: Path) -> Readable:
-    """Count what there is to scan, from the log that the scanner reads.
+@dataclass(frozen=True, slots=True)
+class _Git:
+    """A git process that runs: what is written to it, what it answers, and what it complains of."""
+
+    process: "subprocess.Popen[bytes]"
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+
+
+@contextmanager
+def _running(repository: Path, seconds: float | None, *arguments: str) -> Iterator[_Git]:
+    """A git process with pipes, killed on the way out and when its time is over."""
+    command = ["git", "-C", str(repository), *arguments]
+    over = threading.Event()
+    with tempfile.TemporaryFile() as stderr:
+        try:
+            process = subprocess.Popen(
+                command,
+                env=git_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+            )
+        except OSError as error:
+            raise _no_git(error) from None
+        assert process.stdin  # noqa: S101 - for the type checker: both are pipes
+        assert process.stdout  # noqa: S101 - the same
+
+        def stop() -> None:
+            over.set()
+            process.kill()
+
+        timer = threading.Timer(seconds or 0, stop)
+        timer.daemon = True
+        try:
+            with process:
+                if seconds is not None:
+                    timer.start()
+                try:
+                    yield _Git(process, process.stdin, process.stdout, stderr)
+                finally:
+                    timer.cancel()
+                    process.kill()
+        except (OSError, EvaluationError) as error:
+            if over.is_set():
+                raise EvaluationError(f"git took longer than {seconds:g} s to read {repository}") from None
+            if isinstance(error, EvaluationError):
+                raise
+            raise EvaluationError(f"git died while it read {repository}: {error.strerror or error}") from None
+
+
+def readable(repository: Path, seconds: float | None = None) -> Readable:
+    """Count what there is to scan, from the log that the scanner reads, a line at a time.
 
     Raises:
-        EvaluationError: when git cannot read the repository.
+        EvaluationError: when git cannot read the repository, or not in `seconds`.
     """
     commits_with_changes: set[bytes] = set()
     commits_with_text: set[bytes] = set()
     added_bytes = 0
     commit = b""
-    for entry in _log_entries(run_git(repository, *LOG, "--format=%x01%H")):
-        if isinstance(entry, bytes):
-            commit = entry
-            continue
-        if not entry.is_delete and not entry.is_binary:
-            commits_with_changes.add(commit)
-        if entry.added_bytes and not entry.is_delete:
-            commits_with_text.add(commit)
-            added_bytes += entry.added_bytes
+    with _running(repository, seconds, *LOG, "--format=%x01%H") as git:
+        for entry in _log_entries(git.stdout):
+            if isinstance(entry, bytes):
+                commit = entry
+                continue
+            if not entry.is_delete and not entry.is_binary:
+                commits_with_changes.add(commit)
+            if entry.added_bytes and not entry.is_delete:
+                commits_with_text.add(commit)
+                added_bytes += entry.added_bytes
+        if git.process.wait():
+            git.stderr.seek(0)
+            raise _failed(LOG[0], repository, git.stderr.read(_CHUNK))
     return Readable(len(commits_with_changes), len(commits_with_text), added_bytes)
 
 
@@ -106,66 +173,170 @@ class Head:
         return f"<Head {self.branch} {self.commit}>"
 
 
+@dataclass(frozen=True, slots=True)
+class HeadFile:
+    """A file of HEAD: its path, whether it is a symbolic link (its content is the target), and its content."""
+
+    path: bytes
+    is_symlink: bool
+    content: bytes
+
+    def __repr__(self) -> str:
+        """Without the content, which may hold secrets."""
+        return f"<HeadFile {self.path!r}>"
+
+
 def read_head(repository: Path) -> Head:
     """Read HEAD and its files, each distinct content once, in one git process.
 
     Raises:
         EvaluationError: when git cannot be run or does not answer.
     """
+    branch = head_branch(repository)
+    with _running(repository, None, "cat-file", "--batch") as git:
+        commit, _ = _object(git, b"HEAD")
+        contents = tuple(_distinct_contents(git)) if commit else ()
+    return Head(branch, commit.decode(), contents)
+
+
+def head_branch(repository: Path) -> str:
+    """The branch that HEAD names, also before its first commit; `HEAD` where it names a commit.
+
+    Raises:
+        EvaluationError: when there is no HEAD.
+    """
     try:
-        head = (repository / ".git" / "HEAD").read_text(encoding="utf-8")
+        head = (repository / ".git" / "HEAD").read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
         raise EvaluationError(f"git cannot read HEAD of {repository}: {error}") from None
-    branch = head.strip().removeprefix("ref: refs/heads/")
-    command = ["git", "-C", str(repository), "cat-file", "--batch"]
-    try:
-        process = subprocess.Popen(
-            command, env=git_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-    except OSError as error:
-        raise _no_git(error) from None
-    try:
-        with process:
-            try:
-                commit, _ = _object(process, b"HEAD")
-                contents = _blobs(process, b"HEAD^{tree}") if commit else {}
-            finally:
-                process.kill()
-    except OSError as error:
-        raise EvaluationError(f"git died while it read {repository}: {error.strerror or error}") from None
-    return Head(branch, commit.decode(), tuple(contents.values()))
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else "HEAD"
 
 
-def _object(process: "subprocess.Popen[bytes]", name: bytes) -> tuple[bytes, bytes]:
-    """The id and the content of an object; both empty when there is none of that name."""
-    assert process.stdin  # noqa: S101 - for the type checker: both are pipes
-    assert process.stdout  # noqa: S101 - the same
+def head_commit(repository: Path) -> str:
+    """The id of the commit that HEAD names; empty before the first one.
+
+    Raises:
+        EvaluationError: when git cannot be run or does not answer.
+    """
+    with _running(repository, None, "cat-file", "--batch") as git:
+        return _object(git, b"HEAD")[0].decode()
+
+
+def head_contents(repository: Path, seconds: float | None = None) -> Iterator[bytes]:
+    """Each distinct content of HEAD's files once, one at a time; git is not run before the first is asked for.
+
+    Files of more than 512 MiB are left out: git takes them for binary, and no scanner that reads its log sees them.
+
+    Raises:
+        EvaluationError: when git cannot be run or does not answer, or not all in `seconds`.
+    """
+    with _running(repository, seconds, "cat-file", "--batch") as git:
+        if _object(git, b"HEAD")[0]:
+            yield from _distinct_contents(git)
+
+
+def head_files(repository: Path, largest: int, seconds: float | None = None) -> Iterator[HeadFile]:
+    """The files of HEAD one at a time, in the order of their paths, but those of more than `largest` bytes.
+
+    Raises:
+        EvaluationError: when git cannot be run or does not answer, or not all in `seconds`.
+    """
+    with _running(repository, seconds, "cat-file", "--batch") as git:
+        if not _object(git, b"HEAD")[0]:
+            return
+        for path, kind, object_id in _head_entries(git):
+            content = _object(git, object_id, largest)[1]
+            if content is not None:
+                yield HeadFile(path, kind == _SYMLINK, content)
+
+
+def contents_of(repository: Path, names: Iterable[bytes], largest: int, seconds: float) -> Iterator[bytes | None]:
+    """The content of each object that is named, as `commit:path`; None where it is missing or above `largest` bytes.
+
+    Raises:
+        EvaluationError: when git cannot be run or does not answer, or not all in `seconds`.
+    """
+    with _running(repository, seconds, "cat-file", "--batch") as git:
+        for name in names:
+            yield None if b"\n" in name else _object(git, name, largest, may_miss=True)[1]
+
+
+_KIND, _TREE, _SYMLINK, _SUBMODULE = 0o170000, 0o040000, 0o120000, 0o160000
+
+
+def _object(
+    git: _Git, name: bytes, largest: int = LARGEST_TEXT, *, may_miss: bool = False
+) -> tuple[bytes, bytes | None]:
+    """The id and the content of an object; the id is empty when there is none, the content None above `largest`."""
     try:
-        process.stdin.write(name + b"\n")
-        process.stdin.flush()
-        header = process.stdout.readline().split()
-        if header[1:] == [b"missing"] and name == b"HEAD":
-            return b"", b""
-        content = process.stdout.read(int(header[2]))
-        process.stdout.read(1)
-    except (OSError, IndexError, ValueError):
+        git.stdin.write(name + b"\n")
+        git.stdin.flush()
+        answer = git.stdout.readline()
+        if answer.endswith(b" missing\n") and (may_miss or name == b"HEAD"):
+            return b"", None
+        object_id, _, size = answer.split()
+        content = _sized(git.stdout, int(size), largest)
+    except (OSError, ValueError):
         raise EvaluationError(f"git cannot read {name.decode('ascii', 'replace')} of the repository") from None
-    return header[0], content
+    return object_id, content
 
 
-def _blobs(process: "subprocess.Popen[bytes]", tree: bytes) -> dict[bytes, bytes]:
-    """The content of each file below a tree, by its id; submodules hold none."""
-    blobs: dict[bytes, bytes] = {}
-    _, entries = _object(process, tree)
-    while entries:
-        mode, rest = entries.split(b" ", 1)
-        _, rest = rest.split(b"\0", 1)
-        object_id, entries = rest[:20].hex().encode(), rest[20:]
-        if mode == b"40000":
-            blobs |= _blobs(process, object_id)
-        elif mode != b"160000" and object_id not in blobs:
-            blobs[object_id] = _object(process, object_id)[1]
-    return blobs
+def _sized(stream: IO[bytes], size: int, largest: int) -> bytes | None:
+    """What git answers: `size` bytes and a line end; read and dropped when they are more than memory should hold."""
+    if size <= largest:
+        content = stream.read(size + 1)
+        if len(content) != size + 1:
+            raise ValueError(size)
+        return content[:-1]
+    left = size + 1
+    while left:
+        chunk = stream.read(min(left, _CHUNK))
+        if not chunk:
+            raise ValueError(size)
+        left -= len(chunk)
+    return None
+
+
+def _distinct_contents(git: _Git) -> Iterator[bytes]:
+    seen: set[bytes] = set()
+    for _, _, object_id in _head_entries(git, seen):
+        content = _object(git, object_id)[1]
+        if content is not None:
+            yield content
+
+
+def _head_entries(git: _Git, seen: set[bytes] | None = None) -> Iterator[tuple[bytes, int, bytes]]:
+    """Path, kind and id of each file of HEAD but submodules; with `seen`, each folder and file only once by its id."""
+    pending = [(b"", _TREE, b"HEAD^{tree}")]
+    while pending:
+        path, kind, object_id = pending.pop()
+        if seen is not None:
+            if object_id in seen:
+                continue
+            seen.add(object_id)
+        if kind != _TREE:
+            yield path, kind, object_id
+            continue
+        tree_id, content = _object(git, object_id)
+        try:
+            entries = list(_tree_entries(content, len(tree_id) // 2))
+        except ValueError:
+            raise EvaluationError(f"git cannot read the folder {object_id.decode('ascii', 'replace')}") from None
+        prefix = path + b"/" if path else b""
+        pending += [(prefix + name, kind, item) for name, kind, item in reversed(entries) if kind != _SUBMODULE]
+
+
+def _tree_entries(content: bytes | None, id_size: int) -> Iterator[tuple[bytes, int, bytes]]:
+    """Name, kind and id (in hex) of each entry of a tree; ids have 20 bytes, or 32 where they are SHA-256."""
+    if content is None:
+        raise ValueError(LARGEST_TEXT)
+    start = 0
+    while start < len(content):
+        space = content.index(b" ", start)
+        end = content.index(b"\0", space) + 1
+        kind = int(content[start:space], 8) & _KIND
+        yield content[space + 1 : end - 1], kind, content[end : end + id_size].hex().encode()
+        start = end + id_size
 
 
 @dataclass(slots=True)
@@ -175,17 +346,17 @@ class _FileDiff:
     added_bytes: int = 0
 
 
-def _log_entries(log: bytes) -> Iterator[bytes | _FileDiff]:
+def _log_entries(log: Iterable[bytes]) -> Iterator[bytes | _FileDiff]:
     """Commit ids, each followed by the diffs of its files."""
     file_diff: _FileDiff | None = None
     pending = 0
     last_added = False
-    for line in log.split(b"\n"):
+    for line in (line.removesuffix(b"\n") for line in log):
         # Inside a hunk a line is content, whatever it looks like; the header says how many there are.
         if file_diff and pending and line[:1] in (b"+", b"-"):
             pending -= 1
             last_added = line[:1] == b"+"
-            # The sign is not content and the line end that split() took is: the sizes cancel out.
+            # The sign is not content and the line end that we took is: the sizes cancel out.
             file_diff.added_bytes += len(line) if last_added else 0
         elif file_diff and line.startswith(b"\\ No newline"):
             file_diff.added_bytes -= last_added

@@ -18,6 +18,7 @@ from gitleaks_eval.process import run_limited
 
 PINNED_VERSION = "8.30.1"
 PROBE_SECONDS = 20
+IGNORE_ALLOW = "--ignore-gitleaks-allow"
 # Go stores module and version of a program as text in its build information, stripped or not.
 _BUILD_INFORMATION = re.compile(rb"(?:mod|dep)\tgithub\.com/(?:zricethezav|gitleaks)/gitleaks/v8\tv(\d[\w.+-]*)[\t\n]")
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+\S*)")
@@ -36,7 +37,8 @@ class ScannerChoice:
 class ScannerBuild:
     """One scanner binary and what its own help says it can do.
 
-    `command` is `git` or `detect`; `decode_depth` is its default, None where it cannot decode.
+    `command` is `git` or `detect`; `decode_depth` is its default, None where it cannot decode; `ignores_allow`
+    is whether it can be told not to obey `gitleaks:allow` comments.
     """
 
     path: str
@@ -46,6 +48,7 @@ class ScannerBuild:
     sha256: str
     command: str
     decode_depth: int | None
+    ignores_allow: bool = False
 
     @property
     def title(self) -> str:
@@ -105,6 +108,7 @@ def probe(path: Path, source: str) -> ScannerBuild:
         command=command,
         # A flag without a default in the help has Go's zero value.
         decode_depth=int(default[1]) if default else 0 if decode else None,
+        ignores_allow=IGNORE_ALLOW in usage,
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import Readable, git_environment
-from gitleaks_eval.gitleaks import ScannerBuild
+from gitleaks_eval.gitleaks import IGNORE_ALLOW, ScannerBuild
 from gitleaks_eval.process import Finished, run_limited
 
 # Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
@@ -57,8 +57,10 @@ class Scanner:
     timeout_seconds: float
     stop: threading.Event
 
-    def scan(self, repository: Path) -> Scan:
+    def scan(self, repository: Path, *, obey_allow: bool = True) -> Scan:
         """Scan the whole history of a repository.
+
+        Without `obey_allow`, comments that allow a secret hide nothing, where the build can be told so.
 
         Raises:
             EvaluationError: when the scan failed, or its report or exit code cannot be believed.
@@ -66,7 +68,7 @@ class Scanner:
         with _private_folder(self.scratch) as folder:
             report = folder / "report.json"
             done = run_limited(
-                self._command(repository, report),
+                [*self._command(repository, report), *self._allow_options(obey_allow=obey_allow)],
                 folder,
                 {**git_environment(), "TMPDIR": str(folder), "XDG_CONFIG_HOME": str(folder)},
                 self.timeout_seconds,
@@ -78,6 +80,9 @@ class Scanner:
             raise EvaluationError(f"its log says that reading the repository failed ({failed[0]!r})")
         commits, added = _COMMITS.search(log), _BYTES.search(log)
         return Scan(findings, done.duration_ms, int(commits[1]) if commits else None, int(added[1]) if added else None)
+
+    def _allow_options(self, *, obey_allow: bool) -> list[str]:
+        return [IGNORE_ALLOW] if self.build.ignores_allow and not obey_allow else []
 
     def _command(self, repository: Path, report: Path) -> list[str]:
         source = [str(repository)] if self.build.command == "git" else ["--source", str(repository)]
