@@ -2,27 +2,38 @@
 
 import glob
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gitleaks_eval.plugin import CHECKS, FLAG, is_shipped
+from gitleaks_eval.plugin import CHECKS, FLAG, JUDGES, JUDGES_FLAG, is_shipped
 from gitleaks_eval.settings import Root
 
-PATH_OPTIONS = {f"--gitleaks-{name}" for name in ("binary", "version", "config", "scenarios", "analysis", "output")}
+PATH_OPTIONS = {
+    f"--gitleaks-{name}"
+    for name in ("binary", "version", "config", "scenarios", "analysis", "output", "judge-store", "real-repo")
+}
 
 
 def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
-    """What the flag adds to the arguments: the shipped checks, unless a node id or a shipped module narrows.
+    """What the flags add to the arguments: the shipped checks or judges, unless a node id or one of them narrows.
 
-    With the flag in `addopts`, what pytest would collect without arguments is added, too: appending
+    With a flag in `addopts`, what pytest would collect without arguments is added, too: appending
     arguments makes it forget that.
     """
     if any("::" in argument or is_shipped(argument) for argument in named):
         return []
-    if named or FLAG in config.invocation_params.args:
-        return [str(CHECKS)]
-    return [str(CHECKS), *_default_arguments(config)]
+    shipped = [str(folder) for folder in flagged(config)]
+    if named or {FLAG, JUDGES_FLAG}.intersection(config.invocation_params.args):
+        return shipped
+    return [*shipped, *_default_arguments(config)]
+
+
+def flagged(config: pytest.Config) -> list[Path]:
+    """The folders that the flags ask for; while plugins are loaded, the namespace has what is known so far."""
+    known = config.known_args_namespace
+    return [CHECKS] * bool(known.gitleaks_eval) + [JUDGES] * bool(known.gitleaks_judges)
 
 
 def effective_root(config: pytest.Config) -> Root:
@@ -52,7 +63,7 @@ def effective_root(config: pytest.Config) -> Root:
 
 def _misled(config: pytest.Config) -> bool:
     # The folder that the flag itself adds came after pytest had looked for its ini file.
-    added = {str(CHECKS)} - set(config.invocation_params.args) if config.getoption("gitleaks_eval") else set()
+    added = set(map(str, flagged(config))) - set(config.invocation_params.args)
     names_shipped = any(is_shipped(argument) for argument in set(config.getoption("file_or_dir")) - added)
     return names_shipped or any(option in config.invocation_params.args for option in PATH_OPTIONS)
 

@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,14 +14,17 @@ from gitleaks_eval import marks
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import json_value, printable
 from gitleaks_eval.evidence import CheckFailed, Evidence
-from gitleaks_eval.plugin import CHECKS
+from gitleaks_eval.plugin import CHECKS, JUDGES
 from gitleaks_eval.recipe import Recipe, load_recipe
 from gitleaks_eval.recorder import ERROR, FAILED, NOT_APPLICABLE, PASSED, Collected, Identity
 from gitleaks_eval.scenario import Scenario, load_scenarios
 from gitleaks_eval.scoring import CATEGORIES
-from gitleaks_eval.settings import Settings, read_settings
+from gitleaks_eval.settings import Root, Settings, read_settings
 from gitleaks_eval.sharing import write_atomically
 from gitleaks_eval.workbench import Bench, Workbench
+
+if TYPE_CHECKING:
+    from gitleaks_eval.judging import Judging
 
 PLUGIN_NAME = "gitleaks_eval_evaluation"
 WORKER_INPUT = "gitleaks_eval"
@@ -32,7 +35,7 @@ IDENTITY: pytest.StashKey[Identity] = pytest.StashKey()
 EVIDENCE: pytest.StashKey[Evidence] = pytest.StashKey()
 
 
-def activate(config: pytest.Config) -> None:
+def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     """Read the settings and register what takes part in this process.
 
     Raises:
@@ -43,14 +46,19 @@ def activate(config: pytest.Config) -> None:
 
     try:
         root = effective_root(config)
-        settings = read_settings(root)
+        settings = read_settings(root, reads_reports=judges and not checks)
         scenarios = load_scenarios(settings.scenario_sources, settings.scenario_base, settings.analyses)
-        evaluation = Evaluation(config, settings, scenarios, _recipes(scenarios))
+        evaluation = Evaluation(config, settings, scenarios, _recipes(scenarios, judges=judges))
+        evaluation.checks = checks
+        if judges:
+            evaluation.judging = _judging(config, root, evaluation)
         controller = None if hasattr(config, "workerinput") else Controller(config, evaluation)
     except InputError as error:
         raise pytest.UsageError(printable_lines(str(error))) from None
     config.stash[EVALUATION] = evaluation
     config.pluginmanager.register(evaluation, PLUGIN_NAME)
+    if evaluation.judging:
+        config.pluginmanager.register(evaluation.judging, "gitleaks_eval_judging")
     if controller:
         config.pluginmanager.register(controller, "gitleaks_eval_controller")
     for category in CATEGORIES:
@@ -62,12 +70,22 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.splitlines()))
 
 
-def _recipes(scenarios: Sequence[Scenario]) -> dict[str, Recipe]:
-    # A recipe that is missing is an error of its scenario only; analyses that exist need none.
+def _judging(config: pytest.Config, root: Root, evaluation: "Evaluation") -> "Judging":
+    from gitleaks_eval.judges.settings import read_judge_settings  # noqa: PLC0415 - only where there are judges
+    from gitleaks_eval.judging import Judging, check_sdk  # noqa: PLC0415 - the same
+
+    settings = read_judge_settings(root, evaluation.settings.output)
+    check_sdk(settings)
+    return Judging(config, evaluation, settings)
+
+
+def _recipes(scenarios: Sequence[Scenario], *, judges: bool) -> dict[str, Recipe]:
+    # A recipe that is missing is an error of its scenario only; analyses that exist need none, but judges
+    # must know what is planted, to keep it to themselves.
     return {
         scenario.name: load_recipe(scenario.recipe)
         for scenario in scenarios
-        if scenario.analysis is None and scenario.recipe.exists()
+        if (scenario.analysis is None or judges) and scenario.recipe.exists()
     }
 
 
@@ -96,9 +114,18 @@ class Evaluation:
         self._own_deselected = 0
         self._category_marks: dict[str, pytest.MarkDecorator] = {}
         self.collected = Collected({}, 0)
+        self.checks = True
+        self.judging: Judging | None = None
         self.bench: Bench | None = None
         if hasattr(config, "workerinput"):
             self.bench = Bench(**json.loads(config.workerinput[WORKER_INPUT]))
+
+    @property
+    def folder(self) -> str:
+        """The private folder of the run."""
+        if self.bench is None:
+            raise EvaluationError("nothing is evaluated while tests are only collected")
+        return self.bench.folder
 
     @property
     def workbench(self) -> Workbench:
@@ -119,7 +146,7 @@ class Evaluation:
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
         """Collect our modules also where the user's `python_files` would not."""
-        if file_path.parent != CHECKS or not fnmatch(file_path.name, "test_*.py"):
+        if file_path.parent not in {CHECKS, JUDGES} or not fnmatch(file_path.name, "test_*.py"):
             return None
         patterns = self._config.getini("python_files")
         usual = parent.session.isinitpath(file_path) or any(fnmatch(file_path.name, pattern) for pattern in patterns)
@@ -129,12 +156,16 @@ class Evaluation:
         """Give our modules outside rootdir their path as node id, so that it can be pasted back."""
         from gitleaks_eval.fixtures import register_fixtures  # noqa: PLC0415 - it imports this module
 
-        if module_path.parent != CHECKS:
+        if module_path.parent not in {CHECKS, JUDGES}:
             return None
         nodeid: Any = None if self.settings.root in module_path.parents else module_path.as_posix()
         module: _CheckModule = _CheckModule.from_parent(parent, path=module_path, nodeid=nodeid)
         # Nearer than a user's conftest.py: an `analysis` of theirs must not be what the shipped checks look at.
-        if not self._config.getoption("showfixtures"):
+        if module_path.parent == JUDGES and self.judging:
+            from gitleaks_eval.judging import register_judge_fixtures  # noqa: PLC0415 - only where there are judges
+
+            register_judge_fixtures(module, self.judging)
+        elif not self._config.getoption("showfixtures"):
             register_fixtures(module, self.scenarios)
         return module
 

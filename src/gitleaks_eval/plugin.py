@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from gitleaks_eval.evaluation import Evaluation
 
 FLAG = "--gitleaks-eval"
+JUDGES_FLAG = "--gitleaks-judges"
 CHECKS = Path(__file__).parent / "checks"
-SHIPPED = "gitleaks_eval.checks"
+JUDGES = Path(__file__).parent / "judges"
 _DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 
@@ -32,6 +33,30 @@ _OPTIONS: tuple[tuple[str, str, Literal["string", "float"], str], ...] = (
     ("analysis", "DIR", "string", "evaluate the analyses that are there (<scenario>.json) instead of scanning"),
     ("output", "DIR", "string", "where the reports go (default: gitleaks-eval-results under rootdir)"),
     ("scan_timeout", "SECONDS", "float", "a scan that takes longer is an error (default: 300)"),
+    ("judge_mode", "MODE", "string", "llm, heuristic (numbers alone) or replay (of a store) (default: llm)"),
+    ("judge_model", "MODEL", "string", "the model that judges: a short name or a full id (default: opus-4.5)"),
+    ("judge_store", "DIR", "string", "where replies are kept for replay (default: judge-store in the output folder)"),
+    ("evaluation_mode", "MODE", "string", "what judges look at: auto, synthetic or real_world (default: auto)"),
+)
+_REPEATABLE = (
+    (
+        "scenarios",
+        "core|edge|DIR",
+        "core (the nine), edge, or a folder with ground_truth/<scenario>.json and"
+        " synthetic_repos/<scenario>.yaml; repeatable (default: core)",
+    ),
+    ("real_repo", "PATH|URL", "a real repository to evaluate beside, or @FILE with one a line; repeatable"),
+)
+_INI_ONLY: tuple[tuple[str, Literal["string", "float", "bool"], bool | None, str], ...] = (
+    ("severity_policy", "string", None, "a severity policy of your own (JSON file)"),
+    ("judge_timeout", "float", None, "the total time for one verdict, in seconds (default: 120)"),
+    ("judge_max_calls", "string", None, "how many questions a run may put to the model (default: 40)"),
+    ("judge_low_confidence", "string", None, "a confidence below 0.7: flag, exclude or cap (default: flag)"),
+    ("judge_pass_score", "float", None, "a judge's test passes at this score, 1 to 5 (default: 3)"),
+    ("judge_prompts", "string", None, "a folder of own prompts, <dimension>.md"),
+    ("judge_trace_id", "string", None, "the id that links the calls of a run (default: a new one)"),
+    ("judge_observability", "bool", True, "write judges.jsonl, a line a call (default: true)"),
+    ("judge_real_paths", "bool", False, "show judges the paths of real repositories (default: false)"),
 )
 
 
@@ -39,30 +64,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options and their ini twins."""
     group = parser.getgroup("gitleaks-eval", "gitleaks-eval: is this Gitleaks fit for use?")
     group.addoption(FLAG, action="store_true", help="run the evaluation: collects the shipped checks")
+    group.addoption(JUDGES_FLAG, action="store_true", help="run the LLM judges, alone or after the checks")
     for name, metavar, ini_type, text in _OPTIONS:
         option = f"--gitleaks-{name.replace('_', '-')}"
         group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", help=text)
         parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
-    scenarios = (
-        "core (the nine), edge, or a folder with ground_truth/<scenario>.json and"
-        " synthetic_repos/<scenario>.yaml; repeatable (default: core)"
-    )
-    group.addoption(
-        "--gitleaks-scenarios",
-        metavar="core|edge|DIR",
-        dest="gitleaks_scenarios",
-        action="append",
-        help=scenarios,
-    )
-    parser.addini("gitleaks_scenarios", f"as --gitleaks-scenarios: {scenarios}", type="args", default=[])
-    parser.addini("gitleaks_severity_policy", "a severity policy of your own (JSON file)", type="string", default=None)
+    for name, metavar, text in _REPEATABLE:
+        option = f"--gitleaks-{name.replace('_', '-')}"
+        group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", action="append", help=text)
+        parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type="args", default=[])
+    for name, kind, default, text in _INI_ONLY:
+        parser.addini(f"gitleaks_{name}", text, type=kind, default=default)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hooks that users may implement."""
+    from gitleaks_eval import hookspecs  # noqa: PLC0415 - as pytest's own plugins do it
+
+    pluginmanager.add_hookspecs(hookspecs)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Let the flag collect the shipped checks, beside the files and folders that are named."""
     known = early_config.known_args_namespace
-    if known.gitleaks_eval:
+    if known.gitleaks_eval or known.gitleaks_judges:
         from gitleaks_eval.collection import added_arguments  # noqa: PLC0415 - only when asked for
 
         args.extend(added_arguments(early_config, known.file_or_dir))
@@ -73,27 +99,34 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", f"{marks.CHECK_MARK}(id, name, category): a check of gitleaks-eval (set by its decorator)"
     )
+    config.addinivalue_line("markers", "llm_judge: a judge of gitleaks-eval, one test a dimension")
     if config.getoption("help", default=False):
         return
     named = config.getoption("file_or_dir")
-    if config.getoption("gitleaks_eval") or any(map(names_a_check, named)):
+    checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
+    judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
+    if checks or judges:
         from gitleaks_eval.evaluation import activate  # noqa: PLC0415 - only when asked for
 
-        activate(config)
+        activate(config, checks=checks, judges=judges)
 
 
-def is_shipped(argument: str) -> bool:
-    """Whether an argument (path, node id or dotted name) is one of our modules, or their folder."""
+def is_shipped(argument: str, *folders: Path) -> bool:
+    """Whether an argument (path, node id or dotted name) is one of our test modules, or their folder."""
     name = argument.partition("::")[0]
-    if name == SHIPPED or name.startswith(f"{SHIPPED}."):
-        return True
     path = Path(name).resolve()
-    return path == CHECKS.resolve() or CHECKS.resolve() in path.parents
+    for folder in folders or (CHECKS, JUDGES):
+        module = f"gitleaks_eval.{folder.name}"
+        if name == module or name.startswith(f"{module}."):
+            return True
+        if path == folder.resolve() or folder.resolve() in path.parents:
+            return True
+    return False
 
 
 def names_a_check(argument: str) -> bool:
     """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
-    if is_shipped(argument):
+    if is_shipped(argument, CHECKS):
         return True
     path = Path(argument.partition("::")[0])
     if path.suffix != ".py" or not path.is_file():
@@ -104,12 +137,16 @@ def names_a_check(argument: str) -> bool:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the shipped checks alone in a run that did not ask for them, also in our own checkout."""
-    return True if collection_path == CHECKS and _evaluation(config) is None else None
+    evaluation = _evaluation(config)
+    if collection_path == CHECKS:
+        return True if evaluation is None or not evaluation.checks else None
+    return True if collection_path == JUDGES and (evaluation is None or evaluation.judging is None) else None
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
     """Leave a user's own checks alone in a run that did not ask for them."""
-    if not isinstance(obj, FunctionType) or _evaluation(collector.config) is not None:
+    evaluation = _evaluation(collector.config)
+    if not isinstance(obj, FunctionType) or (evaluation is not None and evaluation.checks):
         return None
     marked = any(mark.name == marks.CHECK_MARK for mark in getattr(obj, "pytestmark", ()))
     if not marked and collector.get_closest_marker(marks.CHECK_MARK) is None:
