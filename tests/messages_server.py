@@ -1,6 +1,6 @@
 """A real local HTTP server that speaks the Messages API, and misbehaves as it is told.
 
-A test module gets the fixture with `pytest_plugins = ["messages_server"]`.
+A test module has it as a fixture with `messages_server = pytest.fixture(local_service)`.
 """
 
 import contextlib
@@ -182,10 +182,10 @@ class MessagesServer:
     replies: list[Behaviour] = field(default_factory=list)
     always: Behaviour = field(default_factory=good)
     model: Behaviour = field(default_factory=model_info)
-    requests: list[Recorded] = field(default_factory=list)
+    requests: list[Recorded] = field(default_factory=list, repr=False)
     lock: threading.Lock = field(default_factory=threading.Lock)
     closed: threading.Event = field(default_factory=threading.Event)
-    key: str = field(default_factory=lambda: f"key-{secrets.token_hex(16)}")
+    key: str = field(default_factory=lambda: f"key-{secrets.token_hex(16)}", repr=False)
 
     @property
     def posts(self) -> list[Recorded]:
@@ -202,6 +202,7 @@ class MessagesServer:
             "ANTHROPIC_BASE_URL": self.url,
             "ANTHROPIC_API_KEY": self.key,
             "ANTHROPIC_CONFIG_DIR": str(home),
+            # Or a proxy of this machine would be asked for the local server.
             "NO_PROXY": "127.0.0.1",
             "no_proxy": "127.0.0.1",
         }
@@ -227,8 +228,7 @@ def serving() -> Iterator[MessagesServer]:
         server.server_close()
 
 
-@pytest.fixture
-def messages_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MessagesServer]:
+def local_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MessagesServer]:
     """A server that the SDK in this process uses, with good answers unless told otherwise."""
     with serving() as api:
         for name in ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE", "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_LOG"):

@@ -70,7 +70,9 @@ def test_confidence_may_be_at_its_ends(confidence: float) -> None:
 
 @pytest.mark.parametrize("key", list(GOOD))
 def test_each_key_is_required(key: str) -> None:
-    assert refused(json.dumps({name: value for name, value in GOOD.items() if name != key})) == f"the answer lacks {key}"
+    assert (
+        refused(json.dumps({name: value for name, value in GOOD.items() if name != key})) == f"the answer lacks {key}"
+    )
 
 
 def test_a_key_that_was_not_asked_for_is_refused() -> None:

@@ -1,7 +1,6 @@
 """The replay store: the same request finds its reply, another one does not, and a broken entry is an error."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -96,4 +95,4 @@ def test_nothing_is_left_of_an_entry_that_could_not_be_written(tmp_path: Path) -
     entry_path(tmp_path, "name").mkdir()
     with pytest.raises(OSError, match="Is a directory"):
         save(tmp_path, "name", MESSAGE)
-    assert os.listdir(tmp_path) == ["name.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["name.json"]

@@ -1,0 +1,703 @@
+"""The client of the judges, with the real SDK against a real local server: each failure ends as its kind."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from messages_server import (
+    MODEL,
+    REQUEST_ID,
+    Behaviour,
+    Handler,
+    MessagesServer,
+    Recorded,
+    answer_to,
+    dripping,
+    dropped,
+    failing,
+    fenced,
+    good,
+    hanging,
+    html,
+    local_service,
+    message,
+    model_info,
+    sent,
+    thinking_first,
+    together,
+    unknown_model,
+)
+
+from gitleaks_eval.errors import EvaluationError, InputError
+from gitleaks_eval.judges.answer import answer_schema
+from gitleaks_eval.judges.client import ClientOptions, Kind, Question, Reply, Verdicts, ask
+from gitleaks_eval.judges.models import model_aliases, resolve_model, standing
+
+messages_server = pytest.fixture(local_service)
+
+SUB_DIMENSIONS = ("expected_found", "placement", "labels")
+PROMPT = "Judge these 17 findings, said the prompt."
+QUESTION = Question("detection_accuracy", PROMPT, SUB_DIMENSIONS)
+FOUR = [
+    Question(name, f"{PROMPT} {name}", SUB_DIMENSIONS) for name in ("accuracy", "positives", "coverage", "severity")
+]
+PATIENCE = 20.0
+SHORT = 1.0
+NOW = datetime(2026, 11, 21, tzinfo=timezone.utc)
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> ClientOptions:
+    return ClientOptions("llm", MODEL, tmp_path / "store", PATIENCE, 40, "trace-1")
+
+
+def nothing_leaks(_: str) -> bool:
+    return False
+
+
+def reply_to(options: ClientOptions, leaks: Callable[[str], bool] = nothing_leaks) -> Reply:
+    (reply,) = ask([QUESTION], options, leaks).replies
+    # What holds for every reply: an answer or a kind, never both and never none.
+    assert (reply.answer is None) == (reply.kind in get_args(Kind)) == bool(reply.message)
+    assert options.store.exists() == (reply.answer is not None and reply.source == "live")
+    assert PROMPT not in repr(reply)
+    return reply
+
+
+def test_a_good_reply_is_an_answer_with_what_it_cost(messages_server: MessagesServer, options: ClientOptions) -> None:
+    reply = reply_to(options)
+    assert reply.answer is not None
+    assert (reply.answer.score, reply.answer.sub_scores) == (4, dict.fromkeys(SUB_DIMENSIONS, 4))
+    assert (reply.dimension, reply.kind, reply.message, reply.source) == ("detection_accuracy", None, "", "live")
+    assert (reply.model, reply.request_id, reply.stop_reason) == (MODEL, REQUEST_ID, "end_turn")
+    assert (reply.input_tokens, reply.output_tokens, reply.attempts) == (1200, 345, 1)
+    assert reply.duration_ms > 0
+    assert len(messages_server.posts) == 1
+
+
+def test_the_request_asks_for_structured_output_and_carries_no_trace_id(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    reply_to(options)
+    lookup, post = messages_server.requests
+    assert (lookup.method, lookup.path) == ("GET", f"/v1/models/{MODEL}")
+    assert post.path == "/v1/messages"
+    assert post.body == {
+        "model": MODEL,
+        "max_tokens": 8192,
+        "messages": [{"role": "user", "content": PROMPT}],
+        "output_config": {"format": {"type": "json_schema", "schema": answer_schema(SUB_DIMENSIONS)}},
+    }
+    assert "trace-1" not in json.dumps([post.headers, post.body])
+
+
+def test_the_trace_id_goes_to_spans_without_content_whatever_the_environment_says(
+    messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gitleaks_eval.judges import live  # noqa: PLC0415 - two seconds that other tests need not pay
+
+    monkeypatch.setenv("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE", "content")
+    client = live._client("trace-1")
+    assert not isinstance(client, str)
+    assert str(client.base_url).startswith(messages_server.url)
+    assert client.open_telemetry.get("conversation_id") == "trace-1"
+    assert client.open_telemetry["propagation"] is False
+    assert client.open_telemetry["traces"]["content_mode"] == "metadata_only"
+
+
+def test_a_thinking_block_may_come_first(messages_server: MessagesServer, options: ClientOptions) -> None:
+    messages_server.always = thinking_first
+    answer = reply_to(options).answer
+    assert answer is not None
+    assert answer.score == 4
+
+
+def test_four_questions_are_in_flight_at_once_and_their_order_is_kept(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    messages_server.always = together(4)
+    replies = ask(FOUR, options, nothing_leaks).replies
+    assert [(reply.dimension, reply.kind) for reply in replies] == [(question.dimension, None) for question in FOUR]
+    assert len(messages_server.posts) == 4
+    assert len(messages_server.requests) == 5
+
+
+def test_no_question_needs_no_request_and_no_key(
+    messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    assert ask([], options, nothing_leaks) == Verdicts(())
+    assert messages_server.requests == []
+
+
+# Failures, each with its kind, the attempts that are made, and a part of the message.
+
+OVERLOADED = failing(529, "overloaded_error")
+AT_ONCE: list[tuple[str, Behaviour, str, str]] = [
+    ("refusal", sent(message("I cannot.", "refusal")), "refusal", "--gitleaks-judge-model"),
+    ("truncated", sent(message('{"score": 4,', "max_tokens")), "truncated", "cut off"),
+    ("whole-but-truncated", sent(message("{}", "model_context_window_exceeded")), "truncated", "cut off"),
+    ("html", html, "invalid", "ANTHROPIC_BASE_URL"),
+    ("other-shape", sent({"ok": True}), "invalid", "not a reply of the Messages API"),
+    ("no-object", sent([1]), "invalid", "not a reply of the Messages API"),
+    ("all-null", sent(dict.fromkeys(message(""))), "invalid", "not a reply of the Messages API"),
+    ("no-text", sent(message("", content=[])), "invalid", "not an answer"),
+    ("odd-blocks", sent(message("", content=[None, {"type": "text", "text": 4}])), "invalid", "not an answer"),
+    ("paused", sent(message("{}", "pause_turn")), "invalid", "no end of an answer"),
+    ("fenced", fenced, "invalid", "not one JSON document"),
+    ("out-of-range", good(score=99), "invalid", "score is not an integer from 1 to 5"),
+    ("incomplete", good(reasoning=None), "invalid", "lacks reasoning"),
+    ("bad-request", failing(400, "invalid_request_error"), "transport", "HTTP 400"),
+    ("no-such-path", failing(404, "not_found_error"), "transport", "HTTP 404"),
+    ("key-refused", failing(401, "authentication_error"), "transport", "--gitleaks-judge-mode heuristic"),
+    ("too-large", failing(413, "request_too_large"), "transport", "the prompt is too large"),
+]
+
+
+@pytest.mark.parametrize(("behaviour", "kind", "part"), [one[1:] for one in AT_ONCE], ids=[one[0] for one in AT_ONCE])
+def test_what_another_attempt_cannot_change_is_not_attempted_again(
+    messages_server: MessagesServer, options: ClientOptions, behaviour: Behaviour, kind: str, part: str
+) -> None:
+    messages_server.always = behaviour
+    reply = reply_to(options)
+    assert reply.kind == kind
+    assert part in reply.message
+    assert reply.attempts == len(messages_server.posts) == 1
+
+
+PASSING: list[tuple[str, Behaviour]] = [
+    ("rate-limit", failing(429, "rate_limit_error")),
+    ("rate-limit-with-wait", failing(429, "rate_limit_error", retry_after="0.3")),
+    ("rate-limit-with-milliseconds", failing(429, "rate_limit_error", retry_after_ms="300", retry_after="3600")),
+    ("overloaded", OVERLOADED),
+    ("server-error", failing(500)),
+    ("bad-gateway", lambda handler, _: handler.respond(502, b"<html>", {"content-type": "text/html"})),
+    ("told-not-to", failing(503, x_should_retry="false")),
+    ("dropped", dropped),
+]
+
+
+@pytest.mark.parametrize("behaviour", [one[1] for one in PASSING], ids=[one[0] for one in PASSING])
+def test_what_passes_is_attempted_again(
+    messages_server: MessagesServer, options: ClientOptions, behaviour: Behaviour
+) -> None:
+    messages_server.replies = [behaviour]
+    reply = reply_to(options)
+    assert reply.answer is not None
+    assert reply.attempts == len(messages_server.posts) == 2
+
+
+@pytest.mark.parametrize("behaviour", [one[1] for one in PASSING], ids=[one[0] for one in PASSING])
+def test_what_does_not_pass_is_transport_before_the_deadline(
+    messages_server: MessagesServer, options: ClientOptions, behaviour: Behaviour
+) -> None:
+    messages_server.always = behaviour
+    reply = reply_to(replace(options, timeout_seconds=1.5))
+    assert reply.kind == "transport"
+    assert 1 <= reply.attempts == len(messages_server.posts) <= 6
+
+
+@pytest.mark.parametrize("wait", ["3600", "1e400", "9" * 400, "Fri, 01 Jan 2100 00:00:00 GMT"])
+def test_a_wait_beyond_the_deadline_is_not_begun(
+    messages_server: MessagesServer, options: ClientOptions, wait: str
+) -> None:
+    messages_server.always = failing(429, "rate_limit_error", retry_after=wait)
+    reply = reply_to(options)
+    assert (reply.kind, reply.attempts) == ("transport", 1)
+    assert "HTTP 429" in reply.message
+    assert REQUEST_ID in reply.message
+    assert "longer than what is left" in reply.message
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after": "7", "retry-after-ms": "250"}, 0.25),
+        ({"retry-after": "7", "retry-after-ms": "soon"}, 7.0),
+        ({"retry-after": "-7"}, 0.0),
+        ({"retry-after": "Sat, 21 Nov 2026 00:01:00 GMT"}, 60.0),
+        ({"retry-after": "Sat, 21 Nov 2026 00:01:00 -0000"}, 60.0),
+        ({"retry-after": "Fri, 20 Nov 2026 00:00:00 GMT"}, 0.0),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "in a while"}, None),
+        ({"retry-after": "Sat, 99 Nov 2026 00:01:00 GMT"}, None),
+    ],
+)
+def test_the_wait_is_read_from_seconds_milliseconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
+    from gitleaks_eval.judges import live  # noqa: PLC0415 - two seconds that other tests need not pay
+
+    assert live.retry_after(headers, NOW) == seconds
+
+
+def test_a_service_that_tells_to_come_back_at_once_is_not_flooded() -> None:
+    from gitleaks_eval.judges import live  # noqa: PLC0415 - two seconds that other tests need not pay
+
+    assert live._wait(live.Failure(429, "", wait=0.0), 1) == live.SHORTEST_WAIT
+    waits = [live._wait(live.Failure(500, ""), attempts) for attempts in (1, 2, 3, 4, 5, 5000)]
+    assert waits == sorted(waits[:5]) + waits[5:]
+    assert all(live.SHORTEST_WAIT <= wait <= live.LONGEST_WAIT for wait in waits)
+
+
+def test_a_service_that_is_never_reached_is_given_up_before_the_deadline() -> None:
+    from gitleaks_eval.judges import live  # noqa: PLC0415 - two seconds that other tests need not pay
+
+    never = live.Failure(None, "no connection")
+    overloaded = live.Failure(529, "HTTP 529")
+    assert live._given_up([never] * 5, 1.0, 100.0) is None
+    given_up = live._given_up([never] * 6, 1.0, 100.0)
+    assert given_up is not None
+    assert (given_up.kind, given_up.message) == ("transport", "no connection; 6 attempts")
+    assert live._given_up([overloaded, *[never] * 6], 1.0, 100.0) is None
+    assert live._given_up([overloaded] * 20, 1.0, 100.0) is None
+
+
+@pytest.mark.parametrize("behaviour", [hanging, dripping])
+def test_no_reply_at_all_before_the_deadline_is_timeout(
+    messages_server: MessagesServer, options: ClientOptions, behaviour: Behaviour
+) -> None:
+    messages_server.always = behaviour
+    reply = reply_to(replace(options, timeout_seconds=SHORT))
+    assert (reply.kind, reply.attempts) == ("timeout", 1)
+    assert "gitleaks_judge_timeout" in reply.message
+
+
+@pytest.mark.parametrize(
+    ("first", "kind"), [(OVERLOADED, "transport"), (dropped, "timeout")], ids=["overloaded", "dropped"]
+)
+def test_a_hanging_attempt_after_a_reply_is_not_a_timeout(
+    messages_server: MessagesServer, options: ClientOptions, first: Behaviour, kind: str
+) -> None:
+    messages_server.replies, messages_server.always = [first], hanging
+    reply = reply_to(replace(options, timeout_seconds=2.0))
+    assert (reply.kind, reply.attempts) == (kind, 2)
+
+
+def test_the_last_failure_is_the_one_that_counts(messages_server: MessagesServer, options: ClientOptions) -> None:
+    messages_server.replies = [OVERLOADED, fenced]
+    assert (reply := reply_to(options)).kind == "invalid"
+    assert reply.attempts == 2
+
+
+def test_a_proxy_of_the_environment_is_used(
+    messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("http_proxy", messages_server.url)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://judges.invalid")
+    assert reply_to(options).kind is None
+    assert messages_server.posts[0].path == "http://judges.invalid/v1/messages"
+
+
+def test_where_nothing_listens_it_is_transport(
+    messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    reply = reply_to(replace(options, timeout_seconds=SHORT))
+    assert reply.kind == "transport"
+    assert "no connection" in reply.message
+    assert messages_server.requests == []
+
+
+def test_one_failure_leaves_the_other_answers_alone(messages_server: MessagesServer, options: ClientOptions) -> None:
+    messages_server.replies = [failing(400)]
+    replies = ask(FOUR, options, nothing_leaks).replies
+    assert sorted(str(reply.kind) for reply in replies) == ["None", "None", "None", "transport"]
+    assert len(list(options.store.iterdir())) == 3
+
+
+# Budget, leaks, credentials.
+
+
+def test_questions_beyond_the_budget_are_not_sent(messages_server: MessagesServer, options: ClientOptions) -> None:
+    replies = ask(FOUR, replace(options, max_calls=2), nothing_leaks).replies
+    assert [reply.kind for reply in replies] == [None, None, "budget", "budget"]
+    assert "gitleaks_judge_max_calls" in replies[3].message
+    assert len(messages_server.posts) == 2
+
+
+def test_retries_do_not_count_against_the_budget(messages_server: MessagesServer, options: ClientOptions) -> None:
+    messages_server.replies = [failing(529, retry_after_ms="1"), failing(529, retry_after_ms="1")]
+    replies = ask(FOUR[:2], replace(options, max_calls=2), nothing_leaks).replies
+    assert [reply.kind for reply in replies] == [None, None]
+    assert len(messages_server.posts) == 4
+
+
+def test_a_prompt_that_leaks_is_not_sent_and_not_counted(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    replies = ask(FOUR, replace(options, max_calls=3), lambda text: text.endswith("accuracy")).replies
+    assert [reply.kind for reply in replies] == ["leak", None, None, None]
+    assert len(messages_server.posts) == 3
+
+
+@pytest.mark.parametrize("place", ["reasoning", "evidence_cited", "recommendations"])
+@pytest.mark.parametrize("written", ["marker", r"m\u0061rker"])
+def test_a_reply_that_leaks_is_neither_kept_nor_shown(
+    messages_server: MessagesServer, options: ClientOptions, place: str, written: str
+) -> None:
+    def behave(handler: Handler, request: Recorded) -> None:
+        members = {place: "a MARK" if place == "reasoning" else ["a MARK"]}
+        answer = {**answer_to(request), **members}
+        sent(message(json.dumps(answer).replace("MARK", written)))(handler, request)
+
+    messages_server.always = behave
+    reply = reply_to(options, lambda text: "marker" in text)
+    assert reply.kind == "leak"
+    assert "rker" not in repr(reply)
+
+
+def test_a_leak_check_that_breaks_is_an_error_without_the_prompt(options: ClientOptions) -> None:
+    def broken(text: str) -> bool:
+        raise ValueError(text)
+
+    with pytest.raises(EvaluationError, match=r"a fault of gitleaks-eval itself: ValueError at \w+\.py:\d+") as caught:
+        ask([QUESTION], options, broken)
+    assert PROMPT not in "".join(
+        traceback.TracebackException.from_exception(caught.value, capture_locals=True).format()
+    )
+
+
+def test_without_credentials_the_three_ways_are_named(
+    messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    replies = ask(FOUR, options, nothing_leaks).replies
+    assert {reply.kind for reply in replies} == {"transport"}
+    for way in ("ANTHROPIC_API_KEY", "--gitleaks-judge-mode heuristic", "--gitleaks-judge-mode replay"):
+        assert way in replies[0].message
+    assert messages_server.requests == []
+
+
+def test_a_token_is_a_credential_too(
+    messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", messages_server.key)
+    assert reply_to(options).kind is None
+
+
+def test_a_profile_that_cannot_be_loaded_is_not_passed_over(
+    messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("ANTHROPIC_PROFILE", "nowhere")
+    reply = reply_to(options)
+    assert reply.kind == "transport"
+    assert "credentials" in reply.message
+    assert messages_server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ANTHROPIC_API_KEY", "kéy\n"), ("ANTHROPIC_BASE_URL", "nonsense"), ("ANTHROPIC_BASE_URL", "http://[")],
+)
+def test_an_environment_that_cannot_work_is_transport_and_not_quoted(
+    messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    reply = reply_to(replace(options, timeout_seconds=SHORT))
+    assert reply.kind == "transport"
+    assert value.strip() not in reply.message
+    assert messages_server.requests == []
+
+
+# The model.
+
+
+def test_a_retired_model_gets_no_request(messages_server: MessagesServer, options: ClientOptions) -> None:
+    messages_server.model = model_info(lifecycle="retired", retires_at="2026-01-05T00:00:00Z")
+    replies = ask(FOUR, options, nothing_leaks).replies
+    assert {reply.kind for reply in replies} == {"transport"}
+    assert replies[0].message == f"model {MODEL} was retired on 2026-01-05: choose another with --gitleaks-judge-model"
+    assert messages_server.posts == []
+
+
+def test_an_unknown_model_gets_no_request(messages_server: MessagesServer, options: ClientOptions) -> None:
+    messages_server.model = unknown_model
+    reply = reply_to(options)
+    assert reply.kind == "transport"
+    assert reply.message == f"model {MODEL} is not known: choose another with --gitleaks-judge-model"
+    assert messages_server.posts == []
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_is_refused_at_the_look_up_gets_no_request(
+    messages_server: MessagesServer, options: ClientOptions, status: int
+) -> None:
+    messages_server.model = failing(status, "authentication_error")
+    reply = reply_to(options)
+    assert reply.kind == "transport"
+    assert "ANTHROPIC_API_KEY" in reply.message
+    assert messages_server.posts == []
+
+
+def test_a_model_that_retires_soon_is_a_warning(messages_server: MessagesServer, options: ClientOptions) -> None:
+    soon = datetime.now(timezone.utc) + timedelta(days=30, hours=1)
+    messages_server.model = model_info(lifecycle="deprecated", retires_at=soon.isoformat())
+    verdicts = ask(FOUR, options, nothing_leaks)
+    assert {reply.kind for reply in verdicts.replies} == {None}
+    assert verdicts.warnings == (
+        f"model {MODEL} retires on {soon:%Y-%m-%d} (in 30 days): choose another with --gitleaks-judge-model",
+    )
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [html, dropped, hanging, failing(404), failing(529), failing(429), sent([None])],
+    ids=["html", "dropped", "hanging", "404", "529", "429", "list"],
+)
+def test_a_look_up_that_is_not_decisive_does_not_stop_the_request(
+    messages_server: MessagesServer, options: ClientOptions, behaviour: Behaviour
+) -> None:
+    messages_server.model = behaviour
+    assert reply_to(replace(options, timeout_seconds=2.0)).kind is None
+    assert len(messages_server.requests) == 2
+
+
+def test_a_model_that_the_sdk_calls_deprecated_does_not_end_a_run_with_warnings_as_errors(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    assert reply_to(replace(options, model="claude-3-opus-20240229")).kind is None
+    assert len(messages_server.posts) == 1
+
+
+@pytest.mark.parametrize(
+    ("document", "usable", "part"),
+    [
+        ({"lifecycle": "active", "retires_at": None}, True, ""),
+        ({"lifecycle": "retired", "retires_at": None}, False, "was retired: choose"),
+        ({"lifecycle": "deprecated", "retires_at": "2026-11-24T00:00:00Z"}, True, "retires on 2026-11-24 (in 3 days)"),
+        ({"lifecycle": "deprecated", "retires_at": "2027-01-20"}, True, "(in 60 days)"),
+        ({"lifecycle": "deprecated", "retires_at": "2027-01-21T00:00:00Z"}, True, ""),
+        ({"lifecycle": "deprecated", "retires_at": "2026-11-20T00:00:00Z"}, True, "was due on 2026-11-20"),
+        ({"retires_at": "2026-11-20T00:00:00Z"}, False, "was retired on 2026-11-20"),
+        ({"lifecycle": 4, "retires_at": "soon"}, True, ""),
+        (None, True, ""),
+    ],
+)
+def test_the_lifecycle_of_a_model_decides_and_its_date_warns(document: object, *, usable: bool, part: str) -> None:
+    found = standing(MODEL, document, NOW)
+    assert found.usable is usable
+    assert part in found.message
+    assert bool(part) == bool(found.message)
+
+
+def test_a_short_name_stands_for_an_id_and_any_full_id_is_taken() -> None:
+    assert resolve_model("opus-4.5") == "claude-opus-4-5-20251101"
+    assert resolve_model("claude-of-tomorrow-20300101") == "claude-of-tomorrow-20300101"
+
+
+def test_each_short_name_stands_for_a_model_that_the_sdk_knows() -> None:
+    from anthropic.types import ModelParam  # noqa: PLC0415 - two seconds that other tests need not pay
+
+    known = set(get_args(get_args(ModelParam)[0]))
+    assert set(model_aliases().values()) <= known
+
+
+@pytest.mark.parametrize("name", ["", " ", "claude opus", "claude\n", "\x1b[2J", "-x", "a" * 129])
+def test_what_cannot_be_a_model_is_an_input_error_that_names_the_option(options: ClientOptions, name: str) -> None:
+    with pytest.raises(InputError, match="--gitleaks-judge-model") as caught:
+        ask([QUESTION], replace(options, model=name), nothing_leaks)
+    assert str(caught.value).isprintable()
+
+
+# Replay.
+
+
+def test_a_replay_gives_the_same_answers_without_a_request(
+    messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = ask(FOUR, options, nothing_leaks).replies
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    asked = len(messages_server.requests)
+    replayed = ask(FOUR, replace(options, mode="replay", max_calls=0, trace_id="other"), nothing_leaks).replies
+    assert len(messages_server.requests) == asked
+    assert {reply.source for reply in replayed} == {"replay"}
+    timeless = [replace(one, source="replay", attempts=0, duration_ms=0.0, request_id=None) for one in live]
+    assert list(replayed) == timeless
+
+
+def test_another_prompt_or_model_is_a_miss_that_says_how_to_record(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    reply_to(options)
+    replay = replace(options, mode="replay")
+    misses = [
+        *ask([replace(QUESTION, prompt="another")], replay, nothing_leaks).replies,
+        *ask([QUESTION], replace(replay, model="claude-opus-5"), nothing_leaks).replies,
+    ]
+    for reply in misses:
+        assert reply.kind == "replay_miss"
+        assert f"--gitleaks-judge-mode llm --gitleaks-judge-store {options.store}" in reply.message
+    assert len(messages_server.posts) == 1
+
+
+def test_a_live_run_asks_again_and_replaces_what_is_recorded(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    reply_to(options)
+    messages_server.always = good(score=2)
+    reply_to(options)
+    (replayed,) = ask([QUESTION], replace(options, mode="replay"), nothing_leaks).replies
+    assert replayed.answer is not None
+    assert replayed.answer.score == 2
+    assert len(messages_server.posts) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        (lambda _: b"{", "is not what was recorded"),
+        (lambda entry: json.dumps({**json.loads(entry), "text": "5 of 5"}).encode(), "not one JSON document"),
+        (lambda entry: entry.replace(b"end_turn", b"max_tokens"), "cut off"),
+    ],
+    ids=["no-json", "no-answer", "truncated"],
+)
+def test_a_broken_record_is_an_error_that_names_its_file(
+    messages_server: MessagesServer, options: ClientOptions, change: Callable[[bytes], bytes], part: str
+) -> None:
+    reply_to(options)
+    (path,) = options.store.iterdir()
+    path.write_bytes(change(path.read_bytes()))
+    (replayed,) = ask([QUESTION], replace(options, mode="replay"), nothing_leaks).replies
+    assert replayed.kind in {"invalid", "truncated"}
+    assert str(path) in replayed.message
+    assert part in replayed.message
+    assert len(messages_server.posts) == 1
+
+
+def test_a_record_that_leaks_now_is_not_shown(messages_server: MessagesServer, options: ClientOptions) -> None:
+    reply_to(options)
+    replay = replace(options, mode="replay")
+    assert ask([QUESTION], replay, lambda text: "17 of 17" in text).replies[0].kind == "leak"
+    assert ask([QUESTION], replay, lambda text: text == PROMPT).replies[0].kind == "leak"
+    assert len(messages_server.posts) == 1
+
+
+def test_a_store_that_cannot_be_written_is_a_warning_and_the_verdict_stands(
+    messages_server: MessagesServer, options: ClientOptions, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    verdicts = ask(FOUR, replace(options, store=tmp_path / "file"), nothing_leaks)
+    assert {reply.kind for reply in verdicts.replies} == {None}
+    (warning,) = verdicts.warnings
+    assert "cannot be recorded" in warning
+    assert len(messages_server.posts) == 4
+
+
+# What nobody may see, and how a run ends.
+
+SCRIPT = """
+import sys, logging
+from pathlib import Path
+from gitleaks_eval.judges.client import ClientOptions, Question, ask
+mode, model, store, prompt = sys.argv[1:]
+options = ClientOptions(mode, model, Path(store), 20.0, 40, "trace-1")
+question = Question("accuracy", prompt, ("expected_found", "placement", "labels"))
+for reply in ask([question], options, lambda text: False).replies:
+    print(reply)
+"""
+
+
+def run(
+    server: MessagesServer, options: ClientOptions, prompt: str, tail: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", "-c", SCRIPT + tail, options.mode, options.model, str(options.store)]
+    variables = {**os.environ, **server.environment(options.store / "none"), **environment}
+    return subprocess.run([*command, prompt], env=variables, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [good(), failing(400), sent({"ok": 1}), good(score=99)],
+    ids=["good", "400", "other-shape", "out-of-range"],
+)
+def test_neither_prompt_nor_key_nor_an_unbelieved_reply_is_logged(
+    messages_server: MessagesServer, options: ClientOptions, behaviour: Behaviour
+) -> None:
+    messages_server.always = behaviour
+    logs = "\nlogging.getLogger('anthropic').debug('the level is the same as before')"
+    ended = run(messages_server, options, PROMPT, logs, ANTHROPIC_LOG="debug", PYTHONASYNCIODEBUG="1")
+    assert ended.returncode == 0, ended.stderr
+    assert len(messages_server.posts) == 1
+    output = ended.stdout + ended.stderr
+    # The SDK's set-up for its other users is left as it was.
+    assert "the level is the same as before" in ended.stderr
+    assert PROMPT not in output
+    assert messages_server.key not in output
+    assert "authorization" not in output.lower()
+    assert ("The findings match" in output) == ("kind=None" in output)
+
+
+def test_a_logger_of_the_users_own_level_is_silent_meanwhile_and_then_as_before(
+    messages_server: MessagesServer, options: ClientOptions, caplog: pytest.LogCaptureFixture
+) -> None:
+    inner = logging.getLogger("anthropic._base_client")
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, inner.name):
+        reply_to(options)
+        assert [record for record in caplog.records if not record.name.startswith("asyncio")] == []
+        inner.debug("heard again")
+    assert caplog.messages[-1] == "heard again"
+    assert len(messages_server.posts) == 1
+
+
+def test_replay_imports_neither_the_sdk_nor_what_it_builds_on(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    reply_to(options)
+    names = "\nprint('imported', sorted({name.partition('.')[0] for name in sys.modules}))"
+    ended = run(messages_server, replace(options, mode="replay"), PROMPT, names, ANTHROPIC_API_KEY="")
+    assert "score=4" in ended.stdout, ended.stderr
+    imported = ended.stdout.partition("imported ")[2]
+    assert "'gitleaks_eval'" in imported
+    for name in ("anthropic", "pydantic", "anyio", "httpx", "httpx2", "asyncio"):
+        assert f"'{name}'" not in imported
+    assert len(messages_server.posts) == 1
+
+
+def test_without_the_extra_the_way_to_install_it_is_named(
+    messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "gitleaks_eval.judges.live", raising=False)
+    monkeypatch.delattr("gitleaks_eval.judges.live", raising=False)
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    reply = reply_to(options)
+    assert reply.kind == "transport"
+    assert "gitleaks-eval[judges]" in reply.message
+    assert messages_server.requests == []
+
+
+def test_ctrl_c_ends_the_wait_and_shows_no_prompt(messages_server: MessagesServer, options: ClientOptions) -> None:
+    messages_server.always = hanging
+    main = threading.get_ident()
+
+    def interrupt() -> None:
+        while not messages_server.posts:
+            time.sleep(0.01)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ask([QUESTION], options, nothing_leaks)
+    thread.join()
+    shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+    assert PROMPT not in shown
+    assert messages_server.key not in shown
+    assert not messages_server.closed.is_set()
