@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+import secrets
 import shutil
 import signal
 import tempfile
 import threading
 import uuid
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,14 +21,17 @@ from gitleaks_eval.configuration import copy_configuration
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.evaluation import COLLECTED, WORKER_INPUT, Evaluation
 from gitleaks_eval.gitleaks import PINNED_VERSION, ScannerBuild, binary_on_path, find_scanner
+from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.recorder import ERROR, NOT_RUN, CheckResult, Collected, Recorder
 from gitleaks_eval.reports.evaluation_report import report_summary
-from gitleaks_eval.reports.files import prepare_folder, write_reports
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.real_repository import RealRepository
+from gitleaks_eval.reports.files import prepare_folder, update_reports, write_reports
+from gitleaks_eval.reports.judges import combined_of, combined_with, judges_summary, llm_fields, read_report
+from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.reports.terminal import one_line_error, shown_path, summary
 from gitleaks_eval.scenario import Scenario
 from gitleaks_eval.scoring import count_findings, make_scorecard
-from gitleaks_eval.workbench import Bench, Subject, analysis_path, read_subject
+from gitleaks_eval.workbench import Bench, Subject, analysis_path, read_subject, repository_path
 
 # Options with which pytest runs no test.
 _SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
@@ -50,6 +54,10 @@ class Controller:
         self._is_full = bool(config.getoption("gitleaks_eval"))
         self._only_collects = any(config.getoption(name, None) for name in _SHOWING)
         self._broken_files: list[str] = []
+        self._judged_alone: tuple[Judged, Combined | None] | None = None
+        self._saved: Mapping[str, Any] | None = None
+        if not evaluation.checks:
+            self._saved = read_report(self._settings.output, _corpus_sha256(evaluation.scenarios))
         if self._is_full and not self._only_collects:
             self._check_output()
 
@@ -74,6 +82,11 @@ class Controller:
             parts.append("config as in the analyses")
         count = len(self._evaluation.scenarios)
         parts.append(f"{count} scenario{'' if count == 1 else 's'} ({', '.join(settings.scenario_sources)})")
+        if real := len(self._evaluation.repositories):
+            parts.append(f"{real} real repositor{'y' if real == 1 else 'ies'}")
+        if judging := self._evaluation.judging:
+            model = "" if judging.settings.mode == "heuristic" else f" {judging.settings.model}"
+            parts.append(f"{len(judging.judges)} judges ({judging.settings.mode}{model})")
         return f"gitleaks-eval: {' | '.join(parts)}"
 
     @pytest.hookimpl(optionalhook=True)
@@ -87,7 +100,7 @@ class Controller:
         if self._evaluation.bench and not self._config.pluginmanager.has_plugin("dsession"):
             chosen = ("keyword", "markexpr", "lf", "deselect", "stepwise", "maxfail")
             narrowed = any(self._config.getoption(name, None) for name in chosen)
-            names = [scenario.name for scenario in self._evaluation.scenarios]
+            names = [subject.name for subject in self._evaluation.subjects]
             self._evaluation.workbench.start(names if self._is_full and not narrowed else ())
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -111,18 +124,10 @@ class Controller:
         run = self._finished_run()
         if run is None:
             self._refuse_nothing(session)
+            self._finish_judging(session)
             return
         if self._is_full and not self._only_collects:
-            try:
-                folder = write_reports(run, self._settings.output)
-            except OSError as error:
-                self._written = (
-                    f"ERROR the reports cannot be written: {error}; name another folder with --gitleaks-output"
-                )
-                session.exitstatus = pytest.ExitCode.USAGE_ERROR
-            else:
-                invocation = self._config.invocation_params.dir
-                self._written = f"report: {shown_path(folder / 'scorecard.md', invocation)}"
+            self._write(session, lambda: write_reports(run, self._settings.output))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
@@ -130,8 +135,11 @@ class Controller:
         yield
         if self._run:
             summary(terminalreporter, self._run, self._written, self._config.get_verbosity())
-        elif self._written:
-            terminalreporter.write_line(self._written, red=True)
+            return
+        if self._judged_alone:
+            judges_summary(terminalreporter, *self._judged_alone, self._config.get_verbosity())
+        if self._written:
+            terminalreporter.write_line(self._written, red=self._written.startswith("ERROR"))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
@@ -144,12 +152,23 @@ class Controller:
                 "incomplete": run.incomplete,
                 "partial": run.partial,
                 "reasons": list(run.reasons),
+                **llm_fields(run.judged, run.combined),
             }
 
     def pytest_unconfigure(self) -> None:
         """Remove what the run shared."""
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _write(self, session: pytest.Session, write: Callable[[], Path]) -> None:
+        try:
+            folder = write()
+        except OSError as error:
+            self._written = f"ERROR the reports cannot be written: {error}; name another folder with --gitleaks-output"
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        else:
+            invocation = self._config.invocation_params.dir
+            self._written = f"report: {shown_path(folder / 'scorecard.md', invocation)}"
 
     def _check_output(self) -> None:
         try:
@@ -198,7 +217,33 @@ class Controller:
             config=str(copy_configuration(configuration, self._folder)) if configuration else "",
             timeout_seconds=self._settings.timeout_seconds,
             severity_policy=str(self._settings.severity_policy),
+            title=self._judged_title(),
+            trace_key=secrets.token_hex(32) if self._evaluation.judging else "",
         )
+
+    def _judged_title(self) -> str:
+        """The scanner as judges know it: the same for the same build and configuration, and no path of this machine."""
+        fields = self._saved["scanner"] if self._saved else self._scanner_fields({})
+        digest = fields["config_sha256"]
+        return f"{fields['name']} {fields['version']}, configuration sha256 {digest and digest[:12]}"
+
+    def _finish_judging(self, session: pytest.Session) -> None:
+        """Add the verdicts of judges that ran alone to the reports that they read."""
+        judging = self._evaluation.judging
+        if judging is None or self._saved is None or self._folder is None or self._only_collects:
+            return
+        judged = judging.judged(self._folder)
+        if judged is None:
+            if self._config.getoption("gitleaks_judges") and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+                self._written = "ERROR gitleaks-eval: no judge was collected; see -k, -m and the arguments"
+            return
+        combined = combined_with(self._saved, judged)
+        self._judged_alone = (judged, combined)
+        if any(judgement.partial for judgement in judged.by_mode.values()):
+            self._written = "PARTIAL  not all judges were selected: the reports are left as they were"
+        elif self._config.getoption("gitleaks_judges"):
+            self._write(session, lambda: update_reports(self._settings.output, judged, combined, judging.settings))
 
     def _refuse_nothing(self, session: pytest.Session) -> None:
         ends_well = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
@@ -222,7 +267,9 @@ class Controller:
 
     def _make_run(self, collected: Collected) -> Run:
         assert self._folder is not None  # noqa: S101 - for the type checker: there is a ledger only with a folder
-        results = self._recorder.results(collected.identities)
+        real = {repository.name for repository in self._evaluation.repositories}
+        recorded = self._recorder.results(collected.identities)
+        results = [result for result in recorded if result.scenario not in real]
         scenarios = self._evaluation.scenarios
         by_scenario: dict[str | None, list[CheckResult]] = {
             name: [] for name in (*(scenario.name for scenario in scenarios), None)
@@ -243,6 +290,7 @@ class Controller:
         partial = len(results) < possible
         findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
         card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=partial)
+        judged = self._evaluation.judging.judged(self._folder) if self._evaluation.judging else None
         return Run(
             results=results,
             scenarios=scenarios,
@@ -257,11 +305,34 @@ class Controller:
             reasons=[f"{name} could not be collected" for name in self._broken_files] + _reasons(results, possible),
             by_scenario={name: group for name, group in by_scenario.items() if name is not None},
             analyses=None if self._settings.analyses else self._analyses(subjects),
+            repositories=[self._real_evaluation(one, recorded) for one in self._evaluation.repositories],
+            judged=judged,
+            combined=combined_of(judged, card, incomplete=incomplete, partial=partial),
+        )
+
+    def _real_evaluation(self, repository: RealRepository, recorded: Sequence[CheckResult]) -> RealEvaluation:
+        assert self._folder is not None  # noqa: S101 - as in _make_run
+        results = [result for result in recorded if result.scenario == repository.name]
+        left, path = repository_path(self._folder, repository.name), analysis_path(self._folder, repository.name)
+        if not (left.exists() and path.exists()):
+            problems = [result.message for result in results if result.outcome == ERROR]
+            problem = problems[0] if problems else "was not evaluated"
+            return RealEvaluation(repository.name, repository.source, results, None, None, None, problem)
+        data = json.loads(path.read_bytes())["data"]
+        return RealEvaluation(
+            repository.name,
+            repository.source,
+            results,
+            json.loads(left.read_bytes()),
+            data["secrets_by_rule"],
+            data["secrets_by_severity"],
+            None,
         )
 
     def _analyses(self, subjects: Mapping[str, Subject]) -> dict[str, Path]:
         assert self._folder is not None  # noqa: S101 - as in _make_run
-        return {name: analysis_path(self._folder, name) for name in subjects}
+        names = [*subjects, *(repository.name for repository in self._evaluation.repositories)]
+        return {name: path for name in names if (path := analysis_path(self._folder, name)).exists()}
 
     def _scanner_fields(self, subjects: Mapping[str, Subject]) -> dict[str, Any]:
         configuration = self._settings.configuration

@@ -15,11 +15,12 @@ from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import json_value, printable
 from gitleaks_eval.evidence import CheckFailed, Evidence
 from gitleaks_eval.plugin import CHECKS, JUDGES
+from gitleaks_eval.real_repository import RealRepository, real_repositories
 from gitleaks_eval.recipe import Recipe, load_recipe
 from gitleaks_eval.recorder import ERROR, FAILED, NOT_APPLICABLE, PASSED, Collected, Identity
 from gitleaks_eval.scenario import Scenario, load_scenarios
 from gitleaks_eval.scoring import CATEGORIES
-from gitleaks_eval.settings import Root, Settings, read_settings
+from gitleaks_eval.settings import Root, Settings, given, read_settings
 from gitleaks_eval.sharing import write_atomically
 from gitleaks_eval.workbench import Bench, Workbench
 
@@ -50,6 +51,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         scenarios = load_scenarios(settings.scenario_sources, settings.scenario_base, settings.analyses)
         evaluation = Evaluation(config, settings, scenarios, _recipes(scenarios, judges=judges))
         evaluation.checks = checks
+        evaluation.repositories = _repositories(root, scenarios, scans=checks and settings.analyses is None)
         if judges:
             evaluation.judging = _judging(config, root, evaluation)
         controller = None if hasattr(config, "workerinput") else Controller(config, evaluation)
@@ -77,6 +79,15 @@ def _judging(config: pytest.Config, root: Root, evaluation: "Evaluation") -> "Ju
     settings = read_judge_settings(root, evaluation.settings.output)
     check_sdk(settings)
     return Judging(config, evaluation, settings)
+
+
+def _repositories(root: Root, scenarios: Sequence[Scenario], *, scans: bool) -> Sequence[RealRepository]:
+    named = given(root, "real_repo")
+    if named is None or (not scans and not named.named_by.startswith("--")):
+        return ()
+    if not scans:
+        raise InputError(f"{named.named_by}: a real repository is scanned: run with --gitleaks-eval, without analyses")
+    return real_repositories(named.value, named.base, [scenario.name for scenario in scenarios])
 
 
 def _recipes(scenarios: Sequence[Scenario], *, judges: bool) -> dict[str, Recipe]:
@@ -115,10 +126,16 @@ class Evaluation:
         self._category_marks: dict[str, pytest.MarkDecorator] = {}
         self.collected = Collected({}, 0)
         self.checks = True
+        self.repositories: Sequence[RealRepository] = ()
         self.judging: Judging | None = None
         self.bench: Bench | None = None
         if hasattr(config, "workerinput"):
             self.bench = Bench(**json.loads(config.workerinput[WORKER_INPUT]))
+
+    @property
+    def subjects(self) -> Sequence[Scenario | RealRepository]:
+        """What checks are run on: the scenarios, and the real repositories after them."""
+        return [*self.scenarios, *self.repositories]
 
     @property
     def folder(self) -> str:
@@ -134,7 +151,7 @@ class Evaluation:
             if self.bench is None:
                 raise EvaluationError("nothing is evaluated while tests are only collected")
             shared = hasattr(self._config, "workerinput")
-            self._workbench = Workbench(self.bench, self.scenarios, self._recipes, shared=shared)
+            self._workbench = Workbench(self.bench, self.subjects, self._recipes, shared=shared)
         return self._workbench
 
     @pytest.hookimpl(trylast=True)
@@ -142,7 +159,7 @@ class Evaluation:
         """Register the fixtures here, where a user's own ones of those names go before them."""
         from gitleaks_eval.fixtures import register_fixtures  # noqa: PLC0415 - it imports this module
 
-        register_fixtures(session, self.scenarios)
+        register_fixtures(session, self.subjects)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
         """Collect our modules also where the user's `python_files` would not."""
@@ -166,7 +183,7 @@ class Evaluation:
 
             register_judge_fixtures(module, self.judging)
         elif not self._config.getoption("showfixtures"):
-            register_fixtures(module, self.scenarios)
+            register_fixtures(module, self.subjects)
         return module
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
@@ -192,6 +209,12 @@ class Evaluation:
             self._category_marks[category] = getattr(pytest.mark, marker)
         return self._category_marks[category]
 
+    @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
+    def leave_out_what_needs_a_truth(self, items: list[pytest.Item]) -> None:
+        """Run on real repositories the checks that need no ground truth, and no other."""
+        if self.repositories:
+            items[:] = [item for item in items if not _needs_truth(item)]
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Run checks module by module, as people read them; pytest groups them by scenario."""
@@ -205,12 +228,12 @@ class Evaluation:
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Count a user's own checks that are left out; how many of ours there are is known."""
-        self._own_deselected += sum(IDENTITY in item.stash and item.path.parent != CHECKS for item in items)
+        self._own_deselected += sum(map(self._is_own, items))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Say what was selected, and have the first analyses made."""
         selected = {item.nodeid: item.stash[IDENTITY] for item in session.items if IDENTITY in item.stash}
-        own = sum(IDENTITY in item.stash and item.path.parent != CHECKS for item in session.items)
+        own = sum(map(self._is_own, session.items))
         self.collected = Collected(selected, own + self._own_deselected)
         if self.bench is None:
             return
@@ -220,6 +243,12 @@ class Evaluation:
         path = Path(self.bench.folder) / COLLECTED
         if not path.exists():
             write_atomically(path, self.collected.as_json().encode())
+
+    def _is_own(self, item: pytest.Item) -> bool:
+        """Whether this is a user's own check, of a scenario or of none: those of real repositories enter no score."""
+        identity = item.stash.get(IDENTITY, None)
+        real = {repository.name for repository in self.repositories}
+        return identity is not None and item.path.parent != CHECKS and identity.scenario not in real
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -251,7 +280,14 @@ class Evaluation:
 def _scenario_name(item: pytest.Item) -> str | None:
     callspec = getattr(item, "callspec", None)
     scenario = callspec.params.get("scenario") if callspec else None
-    return scenario.name if isinstance(scenario, Scenario) else None
+    return scenario.name if isinstance(scenario, (Scenario, RealRepository)) else None
+
+
+def _needs_truth(item: pytest.Item) -> bool:
+    """Whether this is a check that compares with a ground truth, on a real repository, which has none."""
+    callspec = getattr(item, "callspec", None)
+    real = callspec is not None and isinstance(callspec.params.get("scenario"), RealRepository)
+    return real and "expected" in getattr(item, "fixturenames", ())
 
 
 def _identity_properties(identity: Identity) -> list[tuple[str, object]]:

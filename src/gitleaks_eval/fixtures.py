@@ -7,12 +7,13 @@ import pytest
 from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.evaluation import EVALUATION, EVIDENCE
 from gitleaks_eval.evidence import Evidence
+from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.scenario import Expected, Scenario
 
 
-def scenario(request: pytest.FixtureRequest) -> Scenario:
+def scenario(request: pytest.FixtureRequest) -> Scenario | RealRepository:
     """The scenario of this check: one test a scenario, `name`, `description`, and what is `expected`."""
-    parameter: Scenario = request.param
+    parameter: Scenario | RealRepository = request.param
     return parameter
 
 
@@ -21,7 +22,7 @@ def expected(scenario: Scenario) -> Expected:
     return scenario.expected
 
 
-def analysis(scenario: Scenario, request: pytest.FixtureRequest) -> Analysis:
+def analysis(scenario: Scenario | RealRepository, request: pytest.FixtureRequest) -> Analysis:
     """What was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; built and scanned once a run."""
     evaluation = request.config.stash[EVALUATION]
     return evaluation.workbench.analysis(scenario)
@@ -33,7 +34,9 @@ def evidence(request: pytest.FixtureRequest) -> Evidence:
     return left
 
 
-def register_fixtures(node: pytest.Session | pytest.Module, scenarios: Sequence[Scenario]) -> None:
+def register_fixtures(
+    node: pytest.Session | pytest.Module, scenarios: Sequence[Scenario | RealRepository]
+) -> None:
     """Register the fixtures for all tests below a node; `scenario` has the scenarios as its parameters."""
     names = tuple(one.name for one in scenarios)
     pytest.register_fixture(name="scenario", func=scenario, node=node, scope="session", params=scenarios, ids=names)

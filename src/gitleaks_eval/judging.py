@@ -15,12 +15,12 @@ from gitleaks_eval.evidence import CheckFailed
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
 from gitleaks_eval.judges.judge import Judge, checked_judges
 from gitleaks_eval.judges.material import MODES, REAL_WORLD, SYNTHETIC, Facts, Material
-from gitleaks_eval.judges.panel import Case, Judged, Panel, judge_all
+from gitleaks_eval.judges.panel import Case, Panel, judge_all
 from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
-from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Call, Judgement, Verdict, judgement_from_json
-from gitleaks_eval.sharing import made_once
+from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
+from gitleaks_eval.sharing import made_once, write_atomically
 
 if TYPE_CHECKING:
     from gitleaks_eval.evaluation import Evaluation
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 CASE: pytest.StashKey[Case] = pytest.StashKey()
 VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()
 _FOLDER = "verdicts"
+_SELECTED = "selected-judges.json"
 _NO_SDK = (
     "--gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
     "or use --gitleaks-judge-mode heuristic, or --gitleaks-judge-mode replay"
@@ -44,7 +45,7 @@ class Judging:
         for judge in self.judges:
             load_template(judge, settings.prompts)
         self.settings = settings
-        self.cases = cases_of(self.judges, settings, has_repositories=bool(evaluation.settings.real_repositories))
+        self.cases = cases_of(self.judges, settings, has_repositories=bool(evaluation.repositories))
         self.selected: tuple[Case, ...] = ()
         self._evaluation = evaluation
         self._material = lru_cache(self._make_material)
@@ -63,6 +64,8 @@ class Judging:
         """Only selected judges call."""
         names = {item.stash[CASE].name for item in session.items if CASE in item.stash}
         self.selected = tuple(case for case in self.cases if case.name in names)
+        if self._evaluation.bench and hasattr(session.config, "workerinput"):
+            write_atomically(Path(self._evaluation.folder) / _SELECTED, json.dumps(sorted(names)).encode("ascii"))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -94,8 +97,13 @@ class Judging:
         verdicts = judged.by_mode[case.mode].verdicts
         return next(verdict for verdict in verdicts if verdict.dimension == case.judge.dimension)
 
-    def judged(self, folder: Path) -> Judged:
-        """All verdicts of the run for the reports; a case that was not judged is unscored."""
+    def judged(self, folder: Path) -> Judged | None:
+        """All verdicts of the run for the reports, None if none was selected; without a verdict a case is unscored."""
+        if (folder / _SELECTED).exists():
+            names = json.loads((folder / _SELECTED).read_bytes())
+            self.selected = tuple(case for case in self.cases if case.name in names)
+        if not self.selected:
+            return None
         path = folder / _FOLDER / "product.json"
         if path.exists():
             return _judged_from_json(path.read_bytes())
@@ -133,10 +141,10 @@ class Judging:
     def _make_material(self, mode: str) -> Material:
         evaluation, bench = self._evaluation, self._evaluation.workbench
         if mode == SYNTHETIC:
-            return Material(SYNTHETIC, tuple(self._scenario_facts()), bench.scanner_title())
+            return Material(SYNTHETIC, tuple(self._scenario_facts()), bench.title)
         facts = []
         problem = ""
-        for repository in evaluation.settings.real_repositories:
+        for repository in evaluation.repositories:
             try:
                 analysis = bench.analysis(repository)
             except EvaluationError as error:
@@ -150,7 +158,7 @@ class Judging:
             baseline = baseline_of(list(self._scenario_facts()))
         except EvaluationError:
             baseline = None
-        return Material(REAL_WORLD, tuple(facts), bench.scanner_title(), baseline)
+        return Material(REAL_WORLD, tuple(facts), bench.title, baseline)
 
     @lru_cache(maxsize=1)  # noqa: B019 - one for each process of a run, and it ends with it
     def _scenario_facts(self) -> tuple[Facts, ...]:

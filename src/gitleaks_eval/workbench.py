@@ -3,12 +3,14 @@
 import gc
 import json
 import os
+import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +19,19 @@ from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
 from gitleaks_eval.envelope import Analysis, read_analysis
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.evidence import CheckFailed
-from gitleaks_eval.git import Readable, read_head
+from gitleaks_eval.git import Readable, head_contents, read_head, readable
 from gitleaks_eval.gitleaks import ScannerBuild
+from gitleaks_eval.leaks import Traces, traces_from_bytes, traces_of
 from gitleaks_eval.matching import Matching, match_findings, matching_from_json
+from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Recipe
 from gitleaks_eval.repository_cache import BuiltRepository, built_repository
 from gitleaks_eval.scanner import Scan, Scanner, unread
 from gitleaks_eval.scenario import Expected, Scenario
 from gitleaks_eval.secret_kinds import Secret, reveals
-from gitleaks_eval.severity import load_policy
+from gitleaks_eval.severity import SeverityPolicy, load_policy
 from gitleaks_eval.sharing import all_turns, made_once, turn, write_atomically
+from gitleaks_eval.suppressions import suppressions
 
 ATTEMPTS = 3
 KEPT_BYTES = 4 << 20
@@ -37,7 +42,8 @@ LARGE_BYTES = 1 << 20
 class Bench:
     """What all workers of a run share, in values that travel as JSON.
 
-    `folder` is private to the run; `scanner` is a `ScannerBuild`, or None when there is none: then
+    `title` names scanner and configuration; with the `trace_key` (hex, empty without judges) pieces of
+    secrets are hashed, so that no prompt holds one. `folder` is private to the run; `scanner` is a `ScannerBuild`, or None when there is none: then
     `scanner_error` says why. Both are None when analyses are evaluated that exist.
     """
 
@@ -48,6 +54,8 @@ class Bench:
     config: str
     timeout_seconds: float
     severity_policy: str
+    title: str
+    trace_key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +90,18 @@ class Workbench:
     """Has the analysis of each scenario; one for each process of a run."""
 
     def __init__(
-        self, bench: Bench, scenarios: Iterable[Scenario], recipes: Mapping[str, Recipe], *, shared: bool
+        self,
+        bench: Bench,
+        subjects: Iterable[Scenario | RealRepository],
+        recipes: Mapping[str, Recipe],
+        *,
+        shared: bool,
     ) -> None:
         self.subjects: dict[str, Subject] = {}
         self._shared = shared
         self._bench = bench
         self._folder = Path(bench.folder)
-        self._scenarios = {scenario.name: scenario for scenario in scenarios}
+        self._evaluated = {subject.name: subject for subject in subjects}
         self._recipes = recipes
         self._stop = threading.Event()
         self._cores = max(1, os.cpu_count() or 1)
@@ -103,11 +116,12 @@ class Workbench:
         if self._bench.scanner:
             self._pool.submit(self._canary)
         for name in names:
-            if name not in self._ahead and self._scenarios[name].analysis is None:
-                self._ahead[name] = self._pool.submit(self._made, self._scenarios[name])
+            subject = self._evaluated[name]
+            if name not in self._ahead and (isinstance(subject, RealRepository) or subject.analysis is None):
+                self._ahead[name] = self._pool.submit(self._made, subject)
 
-    def analysis(self, scenario: Scenario) -> Analysis:
-        """The analysis of a scenario, made or read now unless that is done.
+    def analysis(self, scenario: Scenario | RealRepository) -> Analysis:
+        """The analysis of a scenario or real repository, made or read now unless that is done.
 
         Raises:
             EvaluationError: when it cannot be had, with the same text for every check of the scenario.
@@ -121,7 +135,7 @@ class Workbench:
             path = self.document(scenario)
             with _no_collector():
                 analysis = read_analysis(path)
-                if name not in self.subjects:
+                if isinstance(scenario, Scenario) and name not in self.subjects:
                     self._record(name, _subject(scenario.expected, analysis))
         except EvaluationError as error:
             self._failures[name] = str(error)
@@ -129,13 +143,13 @@ class Workbench:
         self._keep(name, analysis, path.stat().st_size)
         return analysis
 
-    def document(self, scenario: Scenario) -> Path:
-        """The file with the analysis of a scenario.
+    def document(self, scenario: Scenario | RealRepository) -> Path:
+        """The file with the analysis of a scenario or real repository.
 
         Raises:
             EvaluationError: as `analysis`.
         """
-        if scenario.analysis is None:
+        if isinstance(scenario, RealRepository) or scenario.analysis is None:
             ahead = self._ahead.get(scenario.name)
             return ahead.result() if ahead else self._made(scenario)
         if not scenario.analysis.is_file():
@@ -166,21 +180,25 @@ class Workbench:
         if self._shared:
             write_atomically(subject_path(self._folder, name), json.dumps(subject.as_json()).encode())
 
-    def _made(self, scenario: Scenario) -> Path:
-        return made_once(self._folder / "analyses" / scenario.name, lambda: self._make(scenario))
+    def _made(self, subject: Scenario | RealRepository) -> Path:
+        return made_once(self._folder / "analyses" / subject.name, lambda: self._make(subject))
 
-    def _make(self, scenario: Scenario) -> bytes:
+    def _make(self, subject: Scenario | RealRepository) -> bytes:
+        what = "repository" if isinstance(subject, RealRepository) else "scenario"
         try:
-            scanner = self._scanner()
-            repository = built_repository(self._recipe(scenario), f"recipe {scenario.recipe}")
-            document = self._analysed(scanner, repository, scenario.expected, self._canary())
+            scanner, canary = self._scanner(), self._canary()
+            if isinstance(subject, RealRepository):
+                document = self._analysed_clone(scanner, subject, canary)
+            else:
+                repository = built_repository(self._recipe(subject), f"recipe {subject.recipe}")
+                document = self._analysed(scanner, repository, subject, canary)
         except EvaluationError as error:
-            problem = f"scenario {scenario.name}: {error}"
+            problem = f"{what} {subject.name}: {error}"
         else:
             return json.dumps(document, ensure_ascii=True).encode()
         # The scanner's own words may quote what it scanned.
         if reveals(problem, frozenset(secret.value for secret in (*self._planted(), *canary_secrets(self._planted())))):
-            problem = f"scenario {scenario.name}: the scan failed; its message quotes a planted secret and is withheld"
+            problem = f"{what} {subject.name}: the scan failed; its message quotes a planted secret and is withheld"
         raise EvaluationError(problem)
 
     def _recipe(self, scenario: Scenario) -> Recipe:
@@ -190,32 +208,94 @@ class Workbench:
         return recipe
 
     def _analysed(
-        self, scanner: Scanner, repository: BuiltRepository, expected: Expected, canary: Canary
+        self, scanner: Scanner, repository: BuiltRepository, scenario: Scenario, canary: Canary
     ) -> dict[str, Any]:
         with turn(self._folder / "turns", self._cores):
             scans = [self._scanned(scanner, repository, canary)]
-        while len(scans) < ATTEMPTS and _over_threshold(scans, expected):
+        while len(scans) < ATTEMPTS and _over_threshold(scans, scenario.expected):
             with all_turns(self._folder / "turns", self._cores):
                 scans.append(self._scanned(scanner, repository, canary))
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
         scan = min(scans, key=lambda one: one.duration_ms)
+        self._leave_traces(scenario.name, scan)
         head = read_head(repository.path)
-        provenance = Provenance(
-            repository=repository.path.parent.name,
-            branch=head.branch,
-            commit=head.commit,
+        provenance = self._provenance(
+            repository.path.parent.name, head.branch, head.commit, scanner, scan.duration_ms, len(scans)
+        )
+        return analyse(scan.findings, head.contents, self._policy, provenance)
+
+    def _analysed_clone(self, scanner: Scanner, repository: RealRepository, canary: Canary) -> dict[str, Any]:
+        folder, seconds = self._folder / "clones" / repository.name, self._bench.timeout_seconds
+        try:
+            cloned = clone(repository, folder, seconds, self._stop)
+            with turn(self._folder / "turns", self._cores):
+                built = BuiltRepository(cloned.path, readable(cloned.path, seconds))
+                scan = self._scanned(scanner, built, canary, obey_allow=False)
+            self._leave_traces(repository.name, scan)
+            there = suppressions(cloned.path, scan.findings, scanner.build, seconds)
+            left = {
+                "commit": cloned.commit,
+                "shallow": cloned.shallow,
+                "suppressions": [asdict(one) for one in there.listed],
+                "suppressions_total": there.total,
+            }
+            write_atomically(repository_path(self._folder, repository.name), json.dumps(left).encode())
+            provenance = self._provenance(
+                repository.name, cloned.branch, cloned.commit, scanner, scan.duration_ms, attempts=1
+            )
+            return analyse(scan.findings, head_contents(cloned.path, seconds), self._policy, provenance)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _provenance(
+        self, name: str, branch: str, commit: str, scanner: Scanner, duration_ms: float, attempts: int
+    ) -> Provenance:
+        return Provenance(
+            repository=name,
+            branch=branch,
+            commit=commit,
             scanner_version=scanner.build.version,
             run_id=self._bench.run_id,
             timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            scan_time_ms=scan.duration_ms,
-            scan_attempts=len(scans),
+            scan_time_ms=duration_ms,
+            scan_attempts=attempts,
         )
-        policy = load_policy(Path(self._bench.severity_policy))
-        return analyse(scan.findings, head.contents, policy, provenance)
 
-    def _scanned(self, scanner: Scanner, repository: BuiltRepository, canary: Canary) -> Scan:
-        scan = scanner.scan(repository.path)
+    @cached_property
+    def _policy(self) -> SeverityPolicy:
+        return load_policy(Path(self._bench.severity_policy))
+
+    def _leave_traces(self, name: str, scan: Scan) -> None:
+        """Hashes of the secrets that were reported, for the judges: what they say must hold none of them."""
+        if self._bench.trace_key:
+            traces = traces_of((finding["Secret"] for finding in scan.findings), bytes.fromhex(self._bench.trace_key))
+            write_atomically(self._folder / "traces" / name, traces.as_bytes())
+
+    def traces(self) -> Traces:
+        """The hashes of all secrets that this run knows: planted ones, the canary's, and those in reports."""
+        key = bytes.fromhex(self._bench.trace_key)
+        known = (*self._planted(), *canary_secrets(self._planted()))
+        traces = traces_of((secret.value for secret in known), key)
+        folder = self._folder / "traces"
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            traces |= traces_from_bytes(path.read_bytes(), key)
+        return traces
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run."""
+        return self._bench.run_id
+
+    @property
+    def title(self) -> str:
+        """What names the scanner and the configuration under test."""
+        return self._bench.title
+
+    def _scanned(
+        self, scanner: Scanner, repository: BuiltRepository, canary: Canary, *, obey_allow: bool = True
+    ) -> Scan:
+        scan = scanner.scan(repository.path, obey_allow=obey_allow)
         problem = unread(scan, repository.readable)
         if canary.tells_less(scan):
             problem = "it does not say what it read, as it did for the canary"
@@ -281,6 +361,11 @@ def read_subject(folder: Path, name: str) -> Subject | None:
         return None
     document = json.loads(path.read_bytes())
     return Subject(**{**document, "matching": matching_from_json(document["matching"])})
+
+
+def repository_path(folder: Path, name: str) -> Path:
+    """Where the workers of a run leave what is known of a real repository beside its analysis."""
+    return folder / "repositories" / f"{name}.json"
 
 
 def analysis_path(folder: Path, name: str) -> Path:

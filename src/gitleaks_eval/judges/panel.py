@@ -20,6 +20,7 @@ from gitleaks_eval.judges.verdict import (
     SCORED,
     UNSCORED,
     Call,
+    Judged,
     Judgement,
     Verdict,
     llm_score,
@@ -52,14 +53,6 @@ class Panel:
     trace_id: str
     traces: Traces
     material: Callable[[str], Material]
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The judgement of each mode that was judged, and a line for each call."""
-
-    by_mode: Mapping[str, Judgement]
-    calls: tuple[Call, ...]
 
 
 def judge_all(cases: Sequence[Case], panel: Panel, *, whole: bool) -> Judged:

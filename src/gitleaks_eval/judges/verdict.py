@@ -102,6 +102,14 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """The judgement of each evaluation mode that was judged, and a line for each call."""
+
+    by_mode: Mapping[str, Judgement]
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Combined:
     """The programmatic and the LLM score in one, 0 to 5; None, and `INCOMPLETE`, without an LLM score."""
 

@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.matching import EXACT, MISSED, Match
 from gitleaks_eval.recorder import CheckResult
 from gitleaks_eval.scenario import Scenario
@@ -14,12 +15,30 @@ from gitleaks_eval.workbench import Subject
 
 
 @dataclass(frozen=True, slots=True)
+class RealEvaluation:
+    """A real repository that was evaluated beside the scenarios: it enters no score and no decision.
+
+    `left` has its commit, whether it is shallow, and its suppressions; `by_rule` and `by_severity` count its
+    findings. All three are None, and `problem` says why, when it could not be evaluated.
+    """
+
+    name: str
+    source: str
+    results: Sequence[CheckResult]
+    left: Mapping[str, Any] | None
+    by_rule: Mapping[str, int] | None
+    by_severity: Mapping[str, int] | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A finished run: its results, what they amount to, and what produced them.
 
     `scanner` has the keys of the report's `scanner`; `generated_at` is ISO 8601 in UTC; `reasons` say why a
     run is incomplete or partial; `possible_checks` is how many there are, selected or not; `analyses` are the
-    files that this run made, None when it evaluated files that were there.
+    files that this run made, None when it evaluated files that were there. `repositories` are the real ones;
+    `judged` and `combined` are None unless judges were asked.
     """
 
     results: Sequence[CheckResult]
@@ -35,6 +54,9 @@ class Run:
     reasons: Sequence[str]
     by_scenario: Mapping[str, Sequence[CheckResult]]
     analyses: Mapping[str, Path] | None
+    repositories: Sequence[RealEvaluation] = ()
+    judged: Judged | None = None
+    combined: Combined | None = None
 
     def differences(self) -> Iterator[tuple[str, Match]]:
         """Each finding that is not as expected, with its scenario; the missed ones first."""
