@@ -258,7 +258,12 @@ def contents_of(repository: Path, names: Iterable[bytes], largest: int, seconds:
     """
     with _running(repository, seconds, "cat-file", "--batch") as git:
         for name in names:
-            yield None if b"\n" in name else _object(git, name, largest, may_miss=True)[1]
+            yield _object(git, name, largest, may_miss=True)[1] if _can_be_asked_for(name) else None
+
+
+def _can_be_asked_for(name: bytes) -> bool:
+    # One line is one name, and git takes a path that begins with a dot and a slash relative to a work tree.
+    return b"\n" not in name and not name.partition(b":")[2].startswith((b"./", b"../"))
 
 
 _KIND, _TREE, _SYMLINK, _SUBMODULE = 0o170000, 0o040000, 0o120000, 0o160000

@@ -31,10 +31,9 @@ _REMOTE_HELPER = re.compile(r"[A-Za-z0-9_+.-]+::")
 _SCP_LIKE = re.compile(r"(?:[^/:@]+@)?([^/:@]+):.+", re.DOTALL)
 _USER = re.compile(r"(\w://)[^/\s'\"]*@")
 _OBJECT_ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-# What git itself takes for the name of a ref, near enough: others stand for nothing.
-_REF_NAME = re.compile(rb"refs/[^\x00-\x20\x7f~^:?*\[\\]+")
+# What git takes for the name of a ref (git check-ref-format); a file of another name stands for nothing.
+_REF_NAME = re.compile(rb"refs(?:/(?!\.)(?:(?!\.\.|@\{)[^\x00-\x20\x7f~^:?*\[\\/])+(?<!\.lock))+(?<!\.)")
 _REASON = re.compile(r"^(?:remote: )?(?:fatal|error): (.*)$", re.MULTILINE)
-_LOST_REF = re.compile(r"(refs/\S+) does not point to a valid object|ignoring (?:broken|dangling) ref (\S+)")
 _SMALL = 1 << 16
 _LARGEST_LIST = 256 << 20
 _NAME_LENGTH = 100
@@ -247,8 +246,7 @@ def clone(repository: RealRepository, folder: Path, seconds: float, stop: thread
 
 def _clone(repository: RealRepository, folder: Path, seconds: float, stop: threading.Event | None) -> Clone:
     local = _local_path(repository.location)
-    if local:
-        _make_view(local, folder / "source")
+    refs = _make_view(local, folder / "source") if local else set()
     git_folder = folder / "repository" / ".git"
     git_folder.parent.mkdir()
     options = {"core.hooksPath": "/dev/null", "core.fsmonitor": "false", "submodule.recurse": "false", "gc.auto": "0"}
@@ -267,8 +265,9 @@ def _clone(repository: RealRepository, folder: Path, seconds: float, stop: threa
     )
     if done.status:
         raise EvaluationError(_reason(done.stderr))
-    if lost := _LOST_REF.search(done.stderr):
-        raise EvaluationError(f"{lost[1] or lost[2]} names a commit that is not there")
+    # git may pass over a ref that it cannot resolve, with a warning at most.
+    if lost := refs - _refs(git_folder).keys():
+        raise EvaluationError(f"its {os.fsdecode(min(lost))} names no commit")
     _make_ours(git_folder)
     path = git_folder.parent
     shallow = git_folder / "shallow"
@@ -334,7 +333,7 @@ def _local_path(location: str) -> Path | None:
     return None if url or not os.path.isabs(location) else Path(location)  # noqa: PTH117 - it is no path yet
 
 
-def _make_view(repository: Path, view: Path) -> None:
+def _make_view(repository: Path, view: Path) -> set[bytes]:
     """A bare repository of ours in the folder `view` that has the refs of another one and names its objects."""
     git_folder = _git_folder(repository)
     common = git_folder
@@ -361,6 +360,7 @@ def _make_view(repository: Path, view: Path) -> None:
     if shallow:
         (view / "shallow").write_bytes(b"".join(line + b"\n" for line in shallow))
     (view / "objects" / "info" / "alternates").write_bytes(_quoted(os.fsencode(objects.absolute())) + b"\n")
+    return set(refs)
 
 
 def _git_folder(repository: Path) -> Path:
@@ -397,10 +397,10 @@ def _loose_refs(common: Path) -> Iterator[tuple[bytes, bytes]]:
                 raise EvaluationError("a folder of its refs is a link")
         for name in names:
             path = os.path.join(folder, name)  # noqa: PTH118 - the same
-            if name.endswith(b".lock"):
+            ref = os.path.relpath(path, root)
+            if not _REF_NAME.fullmatch(ref):
                 continue
             content = _small_file(Path(os.fsdecode(path))).strip()
-            ref = os.path.relpath(path, root)
             if _OBJECT_ID.fullmatch(content):
                 yield ref, content
             elif not content.startswith(b"ref: "):
