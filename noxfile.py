@@ -38,6 +38,13 @@ def evaluate(session: nox.Session) -> None:
 
 
 @nox.session
+def evaluate_llm(session: nox.Session) -> None:
+    """Evaluate, then let LLM judges look: `nox -s evaluate_llm -- --gitleaks-judge-mode heuristic`."""
+    session.install("-e", ".[judges]")
+    session.run("pytest", "--gitleaks-eval", "--gitleaks-judges", *session.posargs)
+
+
+@nox.session
 def build_repos(session: nox.Session) -> None:
     """Build the synthetic repositories to look at: `nox -s build_repos -- [FOLDER]`."""
     session.install("-e", ".")

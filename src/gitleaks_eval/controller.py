@@ -22,9 +22,9 @@ from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.evaluation import COLLECTED, WORKER_INPUT, Evaluation
 from gitleaks_eval.gitleaks import PINNED_VERSION, ScannerBuild, binary_on_path, find_scanner
 from gitleaks_eval.judges.verdict import Combined, Judged
+from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.recorder import ERROR, NOT_RUN, CheckResult, Collected, Recorder
 from gitleaks_eval.reports.evaluation_report import report_summary
-from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.reports.files import prepare_folder, update_reports, write_reports
 from gitleaks_eval.reports.judges import combined_of, combined_with, judges_summary, llm_fields, read_report
 from gitleaks_eval.reports.run import RealEvaluation, Run
@@ -308,6 +308,7 @@ class Controller:
             repositories=[self._real_evaluation(one, recorded) for one in self._evaluation.repositories],
             judged=judged,
             combined=combined_of(judged, card, incomplete=incomplete, partial=partial),
+            judge_log=bool(self._evaluation.judging and self._evaluation.judging.settings.observability),
         )
 
     def _real_evaluation(self, repository: RealRepository, recorded: Sequence[CheckResult]) -> RealEvaluation:

@@ -34,9 +34,7 @@ def evidence(request: pytest.FixtureRequest) -> Evidence:
     return left
 
 
-def register_fixtures(
-    node: pytest.Session | pytest.Module, scenarios: Sequence[Scenario | RealRepository]
-) -> None:
+def register_fixtures(node: pytest.Session | pytest.Module, scenarios: Sequence[Scenario | RealRepository]) -> None:
     """Register the fixtures for all tests below a node; `scenario` has the scenarios as its parameters."""
     names = tuple(one.name for one in scenarios)
     pytest.register_fixture(name="scenario", func=scenario, node=node, scope="session", params=scenarios, ids=names)

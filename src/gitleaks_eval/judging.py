@@ -20,6 +20,7 @@ from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
+from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.sharing import made_once, write_atomically
 
 if TYPE_CHECKING:
@@ -142,23 +143,22 @@ class Judging:
         evaluation, bench = self._evaluation, self._evaluation.workbench
         if mode == SYNTHETIC:
             return Material(SYNTHETIC, tuple(self._scenario_facts()), bench.title)
-        facts = []
-        problem = ""
-        for repository in evaluation.repositories:
-            try:
-                analysis = bench.analysis(repository)
-            except EvaluationError as error:
-                # It changes nothing but its own result.
-                problem = str(error)
-            else:
-                facts.append(repository_facts(repository.name, analysis, show_paths=self.settings.real_paths))
+        facts = [facts for repository in evaluation.repositories for facts in self._repository_facts(repository)]
         if not facts:
-            raise EvaluationError(f"no real repository could be evaluated: {problem}")
+            raise EvaluationError("no real repository could be evaluated")
         try:
             baseline = baseline_of(list(self._scenario_facts()))
         except EvaluationError:
             baseline = None
         return Material(REAL_WORLD, tuple(facts), bench.title, baseline)
+
+    def _repository_facts(self, repository: RealRepository) -> list[Facts]:
+        try:
+            analysis = self._evaluation.workbench.analysis(repository)
+        except EvaluationError:
+            # It changes nothing but its own result, which says why.
+            return []
+        return [repository_facts(repository.name, analysis, show_paths=self.settings.real_paths)]
 
     @lru_cache(maxsize=1)  # noqa: B019 - one for each process of a run, and it ends with it
     def _scenario_facts(self) -> tuple[Facts, ...]:
@@ -225,8 +225,9 @@ def _case(item: pytest.Item) -> Case | None:
 
 
 def _properties(verdict: Verdict) -> list[tuple[str, object]]:
-    outcome = NOT_APPLICABLE if verdict.outcome == NOT_APPLICABLE else verdict.outcome
-    properties: list[tuple[str, object]] = [("dimension", verdict.dimension), ("outcome", outcome)]
+    properties: list[tuple[str, object]] = [("dimension", verdict.dimension), ("verdict", verdict.outcome)]
+    if verdict.outcome == NOT_APPLICABLE:
+        properties.append(("outcome", "not_applicable"))
     if verdict.score is not None:
         properties.append(("score", verdict.score))
     if verdict.unscored_kind:

@@ -38,13 +38,12 @@ _OPTIONS: tuple[tuple[str, str, Literal["string", "float"], str], ...] = (
     ("judge_store", "DIR", "string", "where replies are kept for replay (default: judge-store in the output folder)"),
     ("evaluation_mode", "MODE", "string", "what judges look at: auto, synthetic or real_world (default: auto)"),
 )
+_SCENARIOS_HELP = (
+    "core (the nine), edge, or a folder with ground_truth/<scenario>.json and synthetic_repos/<scenario>.yaml;"
+    " repeatable (default: core)"
+)
 _REPEATABLE = (
-    (
-        "scenarios",
-        "core|edge|DIR",
-        "core (the nine), edge, or a folder with ground_truth/<scenario>.json and"
-        " synthetic_repos/<scenario>.yaml; repeatable (default: core)",
-    ),
+    ("scenarios", "core|edge|DIR", _SCENARIOS_HELP),
     ("real_repo", "PATH|URL", "a real repository to evaluate beside, or @FILE with one a line; repeatable"),
 )
 _INI_ONLY: tuple[tuple[str, Literal["string", "float", "bool"], bool | None, str], ...] = (

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +43,9 @@ class Bench:
     """What all workers of a run share, in values that travel as JSON.
 
     `title` names scanner and configuration; with the `trace_key` (hex, empty without judges) pieces of
-    secrets are hashed, so that no prompt holds one. `folder` is private to the run; `scanner` is a `ScannerBuild`, or None when there is none: then
+    secrets are hashed, so that no prompt holds one.
+
+    `folder` is private to the run; `scanner` is a `ScannerBuild`, or None when there is none: then
     `scanner_error` says why. Both are None when analyses are evaluated that exist.
     """
 
@@ -220,8 +222,12 @@ class Workbench:
         scan = min(scans, key=lambda one: one.duration_ms)
         self._leave_traces(scenario.name, scan)
         head = read_head(repository.path)
-        provenance = self._provenance(
-            repository.path.parent.name, head.branch, head.commit, scanner, scan.duration_ms, len(scans)
+        provenance = replace(
+            self._provenance(scanner, scan),
+            repository=repository.path.parent.name,
+            branch=head.branch,
+            commit=head.commit,
+            scan_attempts=len(scans),
         )
         return analyse(scan.findings, head.contents, self._policy, provenance)
 
@@ -241,25 +247,26 @@ class Workbench:
                 "suppressions_total": there.total,
             }
             write_atomically(repository_path(self._folder, repository.name), json.dumps(left).encode())
-            provenance = self._provenance(
-                repository.name, cloned.branch, cloned.commit, scanner, scan.duration_ms, attempts=1
+            provenance = replace(
+                self._provenance(scanner, scan),
+                repository=repository.name,
+                branch=cloned.branch,
+                commit=cloned.commit,
             )
             return analyse(scan.findings, head_contents(cloned.path, seconds), self._policy, provenance)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _provenance(
-        self, name: str, branch: str, commit: str, scanner: Scanner, duration_ms: float, attempts: int
-    ) -> Provenance:
+    def _provenance(self, scanner: Scanner, scan: Scan) -> Provenance:
         return Provenance(
-            repository=name,
-            branch=branch,
-            commit=commit,
+            repository="",
+            branch="",
+            commit="",
             scanner_version=scanner.build.version,
             run_id=self._bench.run_id,
             timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            scan_time_ms=duration_ms,
-            scan_attempts=attempts,
+            scan_time_ms=scan.duration_ms,
+            scan_attempts=1,
         )
 
     @cached_property

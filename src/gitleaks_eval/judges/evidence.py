@@ -63,22 +63,17 @@ def severity_classification(material: Material) -> dict[str, Any]:
     """The severities that were reported, those expected, and a sample of the mismatches."""
     if material.mode == REAL_WORLD:
         return _repositories(material)
-    compared = [
-        (facts.name, match)
-        for facts in material.facts
-        for match in facts.matches
-        if match.expected_severity and match.status in {EXACT, MOVED}
-    ]
-    wrong = [(name, match) for name, match in compared if match.reported_severity != match.expected_severity]
+    compared = [(facts.name, match, expected) for facts in material.facts for match, expected in facts.severities]
+    wrong = [row for row in compared if row[1].reported_severity != row[2]]
     return {
         **_scenarios(material),
         "severity_distribution": _severities(material),
         "severities_compared": len(compared),
-        "expected_severities": _counted(str(match.expected_severity) for _, match in compared),
+        "expected_severities": _counted(expected for _, _, expected in compared),
         "mismatches": len(wrong),
         "sample_of_mismatches": [
-            {**_finding(name, match), "expected": match.expected_severity, "actual": _text(match.reported_severity)}
-            for name, match in wrong[:SAMPLE]
+            {**_finding(name, match), "expected": expected, "actual": _text(match.reported_severity)}
+            for name, match, expected in wrong[:SAMPLE]
         ],
     }
 

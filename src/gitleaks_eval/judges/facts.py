@@ -17,14 +17,16 @@ from gitleaks_eval.evidence import CheckFailed, Evidence
 from gitleaks_eval.judges.heuristics import covered_rules
 from gitleaks_eval.judges.material import Facts
 from gitleaks_eval.marks import CHECK_MARK, NotApplicable
-from gitleaks_eval.matching import match_findings
+from gitleaks_eval.matching import EXACT, MOVED, Match, match_findings
 from gitleaks_eval.scenario import Expected, Scenario
 from gitleaks_eval.scoring import CRITICAL_CHECKS
 
 SAMPLE = 50
 # Where a finding is more likely an example than a secret in use.
-_NOISY = re.compile(r"(?:^|[/._-])(?:tests?|spec|fixtures?|examples?|samples?|mocks?|docs?|testdata|readme)(?:[/._-]|$)", re.I)
-_PRODUCTION = re.compile(r"(?:^|[/._-])(?:prod|production|deploy|release)(?:[/._-]|$)", re.I)
+_NOISY = re.compile(
+    r"(?:^|[/._-])(?:tests?|spec|fixtures?|examples?|samples?|mocks?|docs?|testdata|readme)(?:[/._-]|$)", re.IGNORECASE
+)
+_PRODUCTION = re.compile(r"(?:^|[/._-])(?:prod|production|deploy|release)(?:[/._-]|$)", re.IGNORECASE)
 _URGENT = {"CRITICAL", "HIGH"}
 
 
@@ -42,10 +44,23 @@ def scenario_facts(scenario: Scenario, analysis: Analysis) -> Facts:
         expected_rules=tuple(rules),
         expected_history=expected.secrets_in_history,
         matches=matching.matches,
+        severities_expected=sum(finding.expected_severity is not None for finding in expected.findings),
+        severities=tuple(_with_expected_severity(expected, matching.matches)),
         unlisted_detected=matching.unlisted_detected,
         unlisted_missed=matching.unlisted_missed,
         unlisted_unexpected=matching.unlisted_unexpected,
     )
+
+
+def _with_expected_severity(expected: Expected, matches: Sequence[Match]) -> Iterator[tuple[Match, str]]:
+    wanted = {
+        (finding.file_path, finding.line_number, finding.rule_id): finding.expected_severity
+        for finding in expected.findings
+    }
+    for match in matches:
+        severity = wanted.get((match.file_path, match.line_number, match.rule_id))
+        if severity and match.status in {EXACT, MOVED}:
+            yield match, severity
 
 
 def repository_facts(name: str, analysis: Analysis, *, show_paths: bool) -> Facts:

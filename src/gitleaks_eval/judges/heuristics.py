@@ -115,16 +115,15 @@ def severity_classification(material: Material) -> Opinion | None:
         return _priorities(material)
     if not material.reported:
         return None
-    wanted = [match for facts in material.facts for match in facts.matches if match.expected_severity]
-    compared = [match for match in wanted if match.status in {EXACT, MOVED}]
-    if not wanted:
+    compared = [pair for facts in material.facts for pair in facts.severities]
+    if not any(facts.severities_expected for facts in material.facts):
         return None
     if not compared:
         names = ("classification_accuracy", "risk_assessment", "context_awareness")
         return Opinion(1, dict.fromkeys(names, 1), "None of the findings with an expected severity was found.")
-    wrong = [match for match in compared if match.reported_severity != match.expected_severity]
-    urgent = [match for match in compared if match.expected_severity in _URGENT]
-    underrated = [match for match in urgent if _level(match.reported_severity) < _level(match.expected_severity)]
+    wrong = [(match, expected) for match, expected in compared if match.reported_severity != expected]
+    urgent = [(match, expected) for match, expected in compared if expected in _URGENT]
+    underrated = [match for match, expected in urgent if _level(match.reported_severity) < _level(expected)]
     right = len(compared) - len(wrong)
     return Opinion(
         _severity_band(wrong, len(compared)),
@@ -151,14 +150,12 @@ def _level(severity: str | None) -> int:
     return LEVELS.index(severity) if severity in LEVELS else -1
 
 
-def _severity_band(wrong: list[Match], compared: int) -> int:
+def _severity_band(wrong: list[tuple[Match, str]], compared: int) -> int:
     if not wrong:
         return 5
-    near = all(abs(_level(match.reported_severity) - _level(match.expected_severity)) == 1 for match in wrong)
+    near = all(abs(_level(match.reported_severity) - _level(expected)) == 1 for match, expected in wrong)
     share = len(wrong) / compared
-    lost = any(
-        match.expected_severity == "CRITICAL" and _level(match.reported_severity) < _level("HIGH") for match in wrong
-    )
+    lost = any(expected == "CRITICAL" and _level(match.reported_severity) < _level("HIGH") for match, expected in wrong)
     band = 1 if share > 0.5 else 2 if share > 0.3 else 4 if near else 3
     return min(band, 2) if lost else band
 

@@ -16,6 +16,9 @@ class Facts:
 
     `matches` are the findings, expected and reported, matched one to one; a real repository has none, as
     nothing is expected there. `unlisted_*` are counts for a ground truth that has a total and no list.
+    `severities` are the findings that were found, exactly or moved, with the severity that is expected of them;
+    `severities_expected` is how many are expected to have one.
+
     `failed_checks` are the critical checks that fail (synthetic), or those of the structural ones
     (real world). `sample` describes some findings of a real repository, bounded.
     """
@@ -30,6 +33,8 @@ class Facts:
     expected_rules: tuple[str, ...] = ()
     expected_history: int = 0
     matches: tuple[Match, ...] = ()
+    severities_expected: int = 0
+    severities: tuple[tuple[Match, str], ...] = ()
     unlisted_detected: int = 0
     unlisted_missed: int = 0
     unlisted_unexpected: int = 0

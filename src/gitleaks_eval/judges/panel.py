@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.judges.answer import Answer
@@ -10,7 +9,7 @@ from gitleaks_eval.judges.client import ClientOptions, Question, Reply, ask
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC, Material
 from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.prompt import Template, as_data, load_template, render
+from gitleaks_eval.judges.prompt import Template, load_template, render
 from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
 from gitleaks_eval.judges.verdict import (
     DIVERGING,
@@ -64,7 +63,9 @@ def judge_all(cases: Sequence[Case], panel: Panel, *, whole: bool) -> Judged:
     prepared = [_prepared(case, panel) for case in cases]
     asked = [index for index, one in enumerate(prepared) if isinstance(one, _Open)]
     verdicts: dict[int, Verdict] = {index: one for index, one in enumerate(prepared) if isinstance(one, Verdict)}
-    calls, warnings, answered_by = [], (), None
+    calls: list[Call] = []
+    warnings: Sequence[str] = ()
+    answered_by: str | None = None
     if panel.settings.mode == HEURISTIC:
         for index in asked:
             verdicts[index] = _from_opinion(_open(prepared[index]), panel)
@@ -235,4 +236,6 @@ def _call(case: Case, reply: Reply, panel: Panel) -> Call:
 
 
 def _computed(case: Case, panel: Panel) -> Call:
-    return Call(panel.trace_id, case.judge.dimension, case.mode, "heuristic", 0, 0.0, None, None, None, None, None, None)
+    return Call(
+        panel.trace_id, case.judge.dimension, case.mode, "heuristic", 0, 0.0, None, None, None, None, None, None
+    )

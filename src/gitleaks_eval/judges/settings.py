@@ -53,7 +53,9 @@ def read_judge_settings(root: Root, output: Path) -> JudgeSettings:
         store=store.path() if store else output / STORE,
         evaluation_mode=_one_of(given(root, "evaluation_mode"), (AUTO, *MODES), AUTO),
         timeout_seconds=_number(given(root, "judge_timeout", ini_only=True), 120, "a number of seconds above zero"),
-        max_calls=int(_number(given(root, "judge_max_calls", ini_only=True), 40, "a whole number above zero", whole=True)),
+        max_calls=int(
+            _number(given(root, "judge_max_calls", ini_only=True), 40, "a whole number above zero", whole=True)
+        ),
         low_confidence=_one_of(given(root, "judge_low_confidence", ini_only=True), (FLAG, EXCLUDE, CAP_IT), FLAG),
         pass_score=_number(given(root, "judge_pass_score", ini_only=True), 3, "a score from 1 to 5", most=5),
         prompts=_folder(given(root, "judge_prompts", ini_only=True)),

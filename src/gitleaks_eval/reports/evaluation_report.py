@@ -7,8 +7,10 @@ from typing import Any
 
 import gitleaks_eval
 from gitleaks_eval.escaping import json_value
+from gitleaks_eval.judges.material import REAL_WORLD
 from gitleaks_eval.recorder import NOT_APPLICABLE, PASSED, CheckResult
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.judges import llm_fields
+from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scoring import Score
 
 REPORT_SCHEMA_VERSION = "1.0"
@@ -36,9 +38,37 @@ def evaluation_report(run: Run) -> Iterator[bytes]:
             "incomplete": run.incomplete,
             "partial": run.partial,
             "reasons": list(run.reasons),
+            **llm_fields(run.judged, run.combined),
+            **real_world_fields(run),
         },
         lists,
     )
+
+
+def real_world_fields(run: Run) -> dict[str, Any]:
+    """`real_world` as the reports have it; nothing without a real repository."""
+    if not run.repositories:
+        return {}
+    judgement = run.judged.by_mode.get(REAL_WORLD) if run.judged else None
+    return {
+        "real_world": {
+            "repositories": [_repository(one) for one in run.repositories],
+            "llm": judgement.as_json() if judgement else None,
+        }
+    }
+
+
+def _repository(one: RealEvaluation) -> dict[str, Any]:
+    left = one.left or {"commit": None, "shallow": None, "suppressions": [], "suppressions_total": 0}
+    return {
+        "name": one.name,
+        "source": one.source,
+        **left,
+        "findings_by_rule": one.by_rule,
+        "findings_by_severity": one.by_severity,
+        "problem": one.problem,
+        "results": [result_fields(result) for result in one.results],
+    }
 
 
 def report_summary(run: Run) -> dict[str, Any]:

@@ -1,17 +1,26 @@
 """Write the files of a run into its folder."""
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gitleaks_eval.reports.evaluation_report import evaluation_report
+from gitleaks_eval.judges.verdict import Combined, Judged, log_lines
+from gitleaks_eval.reports.evaluation_report import evaluation_report, with_long_lists
+from gitleaks_eval.reports.judges import HEADING, REPORT, judges_markdown, llm_fields
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scenario_eval import scenario_eval
 from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
+from gitleaks_eval.scenario import read_json
 from gitleaks_eval.settings import ANALYSES, RESULTS
 from gitleaks_eval.sharing import write_atomically, write_together
 
+if TYPE_CHECKING:
+    from gitleaks_eval.judges.settings import JudgeSettings
+
 IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
 PARTIAL = "partial"
+JUDGE_LOG = "judges.jsonl"
 
 
 def prepare_folder(folder: Path) -> None:
@@ -55,11 +64,33 @@ def write_reports(run: Run, output: Path) -> Path:
             yield folder / name, pieces
 
     write_together(placed())
-    ours = ["*_eval.json", *([] if run.analyses is None else [f"{ANALYSES}/*.json"])]
+    ours = ["*_eval.json", JUDGE_LOG, *([] if run.analyses is None else [f"{ANALYSES}/*.json"])]
     for path in [path for pattern in ours if _is_ours(output) for path in folder.glob(pattern)]:
         if path.relative_to(folder).as_posix() not in written:
             path.unlink()
     return folder
+
+
+def update_reports(output: Path, judged: Judged, combined: Combined | None, settings: "JudgeSettings") -> Path:
+    """Add the verdicts of judges that ran alone to the reports of the last full run, and return their folder.
+
+    Raises:
+        OSError: when a file cannot be written.
+    """
+    fields = llm_fields(judged, combined)
+    files: list[tuple[Path, Iterable[bytes]]] = []
+    for name in (REPORT, "scorecard.json"):
+        document = read_json(output / name, "the report")
+        lists = {key: map(json.dumps, document.pop(key, ())) for key in ("results", "findings") if key in document}
+        files.append((output / name, with_long_lists({**document, **fields}, lists)))
+    card = output / "scorecard.md"
+    checks = card.read_text(encoding="utf-8").partition(f"\n{HEADING}\n")[0].rstrip() if card.exists() else ""
+    section = "\n".join(judges_markdown(judged, combined))
+    files.append((card, [f"{checks}\n{section}\n".encode("utf-8", "backslashreplace")]))
+    if settings.observability:
+        files.append((output / JUDGE_LOG, [log_lines(judged.calls)]))
+    write_together(files)
+    return output
 
 
 def _reports(run: Run) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -67,6 +98,8 @@ def _reports(run: Run) -> Iterator[tuple[str, Iterable[bytes]]]:
     yield "evaluation_report.json", evaluation_report(run)
     yield "scorecard.json", [scorecard_json(run)]
     yield "scorecard.md", [scorecard_markdown(run)]
+    if run.judged and run.judge_log:
+        yield JUDGE_LOG, [log_lines(run.judged.calls)]
     for name, results in run.by_scenario.items():
         yield f"{name}_eval.json", scenario_eval(name, results)
     for name, path in (run.analyses or {}).items():

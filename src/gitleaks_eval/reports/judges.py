@@ -10,7 +10,7 @@ import pytest
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.escaping import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
-from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Judgement, Verdict, combine
+from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Verdict, combine
 from gitleaks_eval.scenario import read_json
 from gitleaks_eval.scoring import FindingCounts, Scorecard
 
@@ -126,12 +126,13 @@ def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> I
             yield printable(f"WARNING  {warning}")
         if mode != SYNTHETIC:
             yield f"LLM score {_number(judgement.score)} for real repositories ({judgement.mode})"
-    synthetic = judged.by_mode.get(SYNTHETIC)
-    if synthetic:
-        yield _combined_line(synthetic, combined)
+    if SYNTHETIC in judged.by_mode:
+        yield combined_line(judged, combined)
 
 
-def _combined_line(judgement: Judgement, combined: Combined | None) -> str:
+def combined_line(judged: Judged, combined: Combined | None) -> str:
+    """The LLM score, the combined score and its decisions in one line."""
+    judgement = next(iter(judged.by_mode.values()))
     llm = f"LLM score {_number(judgement.score)} ({judgement.mode})"
     if combined is None or combined.decision is None:
         return f"{llm}, no combined decision: only a part was selected"
@@ -152,8 +153,10 @@ def _notes(verdict: Verdict) -> Iterator[str]:
     if verdict.unscored_kind:
         yield f"unscored: {verdict.unscored_kind}"
     if verdict.cap_checks:
-        yield f"capped from {verdict.raw_score} by {' '.join(verdict.cap_checks)}" if verdict.capped else (
-            f"critical checks fail: {' '.join(verdict.cap_checks)}"
+        yield (
+            f"capped from {verdict.raw_score} by {' '.join(verdict.cap_checks)}"
+            if verdict.capped
+            else (f"critical checks fail: {' '.join(verdict.cap_checks)}")
         )
     elif verdict.capped:
         yield f"capped from {verdict.raw_score} for low confidence"

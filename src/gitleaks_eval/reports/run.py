@@ -38,7 +38,7 @@ class Run:
     `scanner` has the keys of the report's `scanner`; `generated_at` is ISO 8601 in UTC; `reasons` say why a
     run is incomplete or partial; `possible_checks` is how many there are, selected or not; `analyses` are the
     files that this run made, None when it evaluated files that were there. `repositories` are the real ones;
-    `judged` and `combined` are None unless judges were asked.
+    `judged` and `combined` are None unless judges were asked; `judge_log` says whether their calls are logged.
     """
 
     results: Sequence[CheckResult]
@@ -57,6 +57,7 @@ class Run:
     repositories: Sequence[RealEvaluation] = ()
     judged: Judged | None = None
     combined: Combined | None = None
+    judge_log: bool = True
 
     def differences(self) -> Iterator[tuple[str, Match]]:
         """Each finding that is not as expected, with its scenario; the missed ones first."""

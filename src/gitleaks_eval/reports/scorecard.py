@@ -1,7 +1,7 @@
 """`scorecard.json` with the keys of the reference implementation, and `scorecard.md` for people."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -9,7 +9,8 @@ import gitleaks_eval
 from gitleaks_eval.escaping import json_value, markdown
 from gitleaks_eval.matching import Match
 from gitleaks_eval.recorder import ERROR, FAILED, CheckResult, failed_ids
-from gitleaks_eval.reports.evaluation_report import TOOL, report_summary
+from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
+from gitleaks_eval.reports.judges import judges_markdown, llm_fields
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring import CRITICAL_CHECKS, THRESHOLDS, Score, score_of
 
@@ -43,6 +44,8 @@ def scorecard_json(run: Run) -> bytes:
             "partial": run.partial,
             "reasons": list(run.reasons),
         },
+        **llm_fields(run.judged, run.combined),
+        **real_world_fields(run),
     }
     return (json.dumps(json_value(document), indent=2, allow_nan=False) + "\n").encode("ascii")
 
@@ -124,6 +127,8 @@ def _lines(run: Run) -> Iterator[str]:
     yield from _score_table("Scenario", card.by_scenario)
     yield from _findings(run)
     yield from _failures(run)
+    yield from _repositories(run)
+    yield from judges_markdown(run.judged, run.combined)
 
 
 def _scanner(run: Run) -> str:
@@ -172,6 +177,34 @@ def where(match: Match) -> str:
     if match.status == "relabelled":
         return f"{place} (reported as {match.reported_rule_id})"
     return place
+
+
+def _repositories(run: Run) -> Iterator[str]:
+    if not run.repositories:
+        return
+    yield ""
+    yield "## Real repositories"
+    yield ""
+    yield "They have no ground truth: they enter no score and no decision."
+    yield ""
+    yield "| Repository | Commit | Findings by rule | By severity | Suppressions | Failed checks |"
+    yield "|---|---|---|---|--:|---|"
+    for one in run.repositories:
+        if one.left is None:
+            yield f"| {markdown(one.name)} | | {markdown(one.problem or '')} | | | |"
+            continue
+        commit = one.left["commit"][:12] + (" (shallow: history is cut off)" if one.left["shallow"] else "")
+        obeyed = sum(suppression["obeyed"] for suppression in one.left["suppressions"])
+        hidden = f"{one.left['suppressions_total']}" + (f" ({obeyed} obeyed)" if obeyed else "")
+        cells = (one.name, commit, counted(one.by_rule), counted(one.by_severity), hidden)
+        yield f"| {' | '.join(map(markdown, cells))} | {' '.join(failed_ids(one.results))} |"
+
+
+def counted(counts: Mapping[str, int] | None) -> str:
+    """`private-key 2, jwt 1`: the most first."""
+    ordered = sorted((counts or {}).items(), key=lambda item: (-item[1], item[0]))
+    shown = ", ".join(f"{name} {count}" for name, count in ordered[:20])
+    return f"{shown} and {len(ordered) - 20} more" if len(ordered) > 20 else shown or "none"
 
 
 def _failures(run: Run) -> Iterator[str]:

@@ -9,8 +9,9 @@ import pytest
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.matching import Match
 from gitleaks_eval.recorder import ERROR, failed_ids
+from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
-from gitleaks_eval.reports.scorecard import where
+from gitleaks_eval.reports.scorecard import counted, where
 from gitleaks_eval.scoring import Score
 
 FINDINGS_AT_MOST = 20
@@ -30,12 +31,22 @@ def summary(terminal: pytest.TerminalReporter, run: Run, written: str | None, ve
         return
     for line in (*_reasons(run), *_findings(run)):
         terminal.write_line(printable(line), red=True)
-    if verbosity < 0:
-        return
-    for line in _scores(run, verbosity):
-        terminal.write_line(line)
-    if written and not written.startswith("ERROR"):
+    for line in _details(run, verbosity):
+        terminal.write_line(printable(line))
+    if written and not written.startswith("ERROR") and verbosity >= 0:
         terminal.write_line(printable(written))
+
+
+def _details(run: Run, verbosity: int) -> Iterator[str]:
+    if verbosity >= 0:
+        yield from _scores(run, verbosity)
+        yield from _repositories(run)
+    if run.judged:
+        yield from (
+            judges_lines(run.judged, run.combined, verbosity)
+            if verbosity >= 0
+            else [combined_line(run.judged, run.combined)]
+        )
 
 
 def _headline(run: Run) -> str:
@@ -110,6 +121,23 @@ def _scores(run: Run, verbosity: int) -> Iterator[str]:
         return
     categories = _number(clean_categories, "category", "categories")
     yield f"{categories} and {_number(clean_scenarios, 'scenario', 'scenarios')} without a failure"
+
+
+def _repositories(run: Run) -> Iterator[str]:
+    for one in run.repositories:
+        if one.left is None:
+            yield f"real  {one.name}  not evaluated: {one.problem}"
+            continue
+        total = sum((one.by_rule or {}).values())
+        parts = [f"{total} findings", counted(one.by_rule)] if total else ["no finding"]
+        parts += [f"severity {counted(one.by_severity)}"] * bool(total)
+        parts += ["SHALLOW: history is cut off"] * bool(one.left["shallow"])
+        if suppressed := one.left["suppressions_total"]:
+            obeyed = sum(suppression["obeyed"] for suppression in one.left["suppressions"])
+            parts.append(f"{suppressed} suppressions of its own, {obeyed} obeyed")
+        failed = failed_ids(one.results)
+        parts += [f"fails {' '.join(failed)}"] * bool(failed)
+        yield f"real  {one.name}  {'; '.join(parts)}"
 
 
 def _failing(scores: Mapping[str, Score]) -> list[tuple[str, Score]]:
