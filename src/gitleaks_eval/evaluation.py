@@ -209,15 +209,14 @@ class Evaluation:
             self._category_marks[category] = getattr(pytest.mark, marker)
         return self._category_marks[category]
 
-    @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
-    def leave_out_what_needs_a_truth(self, items: list[pytest.Item]) -> None:
-        """Run on real repositories the checks that need no ground truth, and no other."""
-        if self.repositories:
-            items[:] = [item for item in items if not _needs_truth(item)]
-
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Run checks module by module, as people read them; pytest groups them by scenario."""
+        """Run checks module by module, as people read them; pytest groups them by scenario.
+
+        On real repositories run those that need no ground truth, and no other.
+        """
+        if self.repositories:
+            items[:] = [item for item in items if not _needs_truth(item)]
         places = [index for index, item in enumerate(items) if IDENTITY in item.stash]
         modules: dict[Path, int] = {}
         ordered = sorted(
