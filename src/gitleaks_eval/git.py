@@ -136,6 +136,29 @@ def read_head(repository: Path) -> Head:
     return Head(branch, commit.decode(), tuple(contents.values()))
 
 
+def read_files(repository: Path) -> dict[bytes, bytes]:
+    """The content of each file of HEAD by its path; links and submodules are left out.
+
+    Raises:
+        EvaluationError: when git cannot read the repository, or it has no commit.
+    """
+    listing = run_git(repository, "ls-tree", "-r", "-z", "--full-tree", "HEAD")
+    entries = [entry.partition(b"\t") for entry in listing.split(b"\0") if entry.startswith(b"100")]
+    ids = {path: entry.split(b" ")[2] for entry, _, path in entries}
+    command = ["git", "-C", str(repository), "cat-file", "--batch"]
+    asked = b"".join(object_id + b"\n" for object_id in ids.values())
+    answer = subprocess.run(command, env=git_environment(), input=asked, capture_output=True, check=False).stdout
+    files, start = {}, 0
+    for path, object_id in ids.items():
+        header, _, _ = answer[start : start + 100].partition(b"\n")
+        if not header.startswith(object_id + b" blob "):
+            raise EvaluationError(f"git cannot read {object_id.decode('ascii')} of {repository}")
+        content = start + len(header) + 1
+        files[path] = answer[content : content + int(header.split(b" ")[2])]
+        start = content + len(files[path]) + 1
+    return files
+
+
 def _object(process: "subprocess.Popen[bytes]", name: bytes) -> tuple[bytes, bytes]:
     """The id and the content of an object; both empty when there is none of that name."""
     assert process.stdin  # noqa: S101 - for the type checker: both are pipes

@@ -8,7 +8,7 @@ from typing import Any
 
 from gitleaks_eval.configuration import Configuration, parsed, shown_path
 from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.scenario import ExpectedFinding
+from gitleaks_eval.scenario import ExpectedFinding, Place
 
 SCANS_AT_MOST = 100
 ALLOWLISTS = ("allowlist", "allowlists")
@@ -18,7 +18,6 @@ FILTERS = ("prefilter", "filter")
 # In messages, keys are written as in the documentation of Gitleaks, whatever the file says.
 _WRITTEN = {"disabledrules": "disabledRules"}
 
-Place = tuple[str, int, str]
 Scan = Callable[[Configuration], Collection[Place]]
 Address = tuple[str | int, ...]
 
