@@ -125,9 +125,9 @@ def test_entries_are_found_without_regard_to_case_and_as_a_single_text_or_table(
     written = "[AllowList]\nPATHS = 'a'\n[[Rules]]\nID = 'r'\n[Rules.Allowlists]\nStopWords = ['s']\n"
     found = entries(configured(written + "[Extend]\nDisabledRules = ['x']\n"))
     assert [entry.place for entry in found] == [
-        "[allowlist] paths",
-        "rules[0].allowlists.stopwords[0]",
-        "[extend] disabledRules[0]",
+        "[AllowList] PATHS",
+        "Rules[0].Allowlists.StopWords[0]",
+        "[Extend] DisabledRules[0]",
     ]
 
 

@@ -1,25 +1,20 @@
 """Which entry of the configuration hides a missed secret: found by scanning without it, never by guessing."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.config_tables import ALLOWLISTS, CRITERIA, Address, Table, allowlists, items, place, tables, value_of
 from gitleaks_eval.configuration import Configuration, parsed, shown_path
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.scenario import ExpectedFinding, Place
 
 SCANS_AT_MOST = 100
-ALLOWLISTS = ("allowlist", "allowlists")
-CRITERIA = ("commits", "paths", "regexes", "stopwords")
 # Expressions of betterleaks that drop what they are true of.
 FILTERS = ("prefilter", "filter")
-# In messages, keys are written as in the documentation of Gitleaks, whatever the file says.
-_WRITTEN = {"disabledrules": "disabledRules"}
-
 Scan = Callable[[Configuration], Collection[Place]]
-Address = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +55,7 @@ def entries(configuration: Configuration) -> list[Entry]:
     would hide more, not less.
     """
     return [
-        Entry(file.path, _place(address), index, address)
+        Entry(file.path, place(address), index, address)
         for index, file in enumerate(configuration.chain)
         for address in _addresses(parsed(file))
     ]
@@ -89,10 +84,10 @@ def without(configuration: Configuration, removed: Iterable[Entry]) -> Configura
 def rule_ids(configuration: Configuration) -> frozenset[str]:
     """The ids of the rules that the files themselves define, without those of the scanner's default."""
     return frozenset(
-        str(identity[1])
+        identity
         for file in configuration.chain
-        for _, rule in _rules(parsed(file))
-        if (identity := _named(rule, "id"))
+        for _, rule in tables(parsed(file), "rules")
+        if isinstance(identity := value_of(rule, "id"), str)
     )
 
 
@@ -147,8 +142,8 @@ class _Search:
         defined = rule_ids(self.configuration)
         for finding in missed:
             if finding.rule_id not in defined:
-                place = f"[[rules]]: none has the id {finding.rule_id}"
-                self.found[finding] = [Entry(self.configuration.chain[0].path, place, 0, ())]
+                missing = f"[[rules]]: none has the id {finding.rule_id}"
+                self.found[finding] = [Entry(self.configuration.chain[0].path, missing, 0, ())]
 
     def look(self, missed: set[ExpectedFinding], candidates: list[Entry]) -> None:
         """Find the entries, out of the candidates, that hide what comes back without all of them."""
@@ -199,67 +194,30 @@ def _at(finding: ExpectedFinding) -> Place:
 
 def _overriding(configuration: Configuration, wanted: set[str]) -> list[Entry]:
     """The rules of these ids that take the place of one in a later file of the chain or in the default."""
-    defined: dict[str, int] = {}
+    defined: set[str] = set()
     overriding = []
     for index, file in reversed(list(enumerate(configuration.chain))):
-        for address, rule in _rules(parsed(file)):
-            identity = _named(rule, "id")
-            name = str(identity[1]) if identity else ""
+        for address, rule in tables(parsed(file), "rules"):
+            name = value_of(rule, "id")
             if name in wanted and (name in defined or configuration.chain[-1].extends_default):
-                overriding.append(Entry(file.path, _place(address), index, address))
-            defined[name] = index
+                overriding.append(Entry(file.path, place(address), index, address))
+            defined.add(name)
     return overriding
 
 
-def _addresses(document: Mapping[str, Any]) -> Iterator[Address]:
-    yield from _allowlist_addresses(document)
-    for address, rule in _rules(document):
-        for below in _allowlist_addresses(rule):
-            yield (*address, *below)
-        yield from _item_addresses(rule, "filter", address)
+def _addresses(document: Table) -> Iterator[Address]:
+    for address, allowlist in allowlists(document):
+        if str(value_of(allowlist, "condition")).upper() in {"AND", "&&"}:
+            yield address
+            continue
+        for criterion in CRITERIA:
+            yield from ((*address, *below) for below, _ in items(allowlist, criterion))
+    for address, extend in tables(document, "extend"):
+        yield from ((*address, *below) for below, _ in items(extend, "disabledrules"))
+    for address, rule in tables(document, "rules"):
+        yield from ((*address, *below) for below, _ in items(rule, "filter"))
     for name in FILTERS:
-        yield from _item_addresses(document, name, ())
-    if (extend := _named(document, "extend")) and isinstance(extend[1], dict):
-        yield from _item_addresses(extend[1], "disabledrules", (extend[0],))
-
-
-def _allowlist_addresses(holder: Mapping[str, Any]) -> Iterator[Address]:
-    for name in ALLOWLISTS:
-        for address, allowlist in _tables(holder, name):
-            condition = _named(allowlist, "condition")
-            if condition and str(condition[1]).upper() in {"AND", "&&"}:
-                yield address
-                continue
-            for criterion in CRITERIA:
-                yield from _item_addresses(allowlist, criterion, address)
-
-
-def _item_addresses(table: Mapping[str, Any], name: str, above: Address) -> Iterator[Address]:
-    """One for each item of a list; Gitleaks takes a single text for a list of one."""
-    key, items = _named(table, name) or ("", [])
-    if isinstance(items, list):
-        yield from ((*above, key, index) for index in range(len(items)))
-    else:
-        yield (*above, key)
-
-
-def _rules(document: Mapping[str, Any]) -> Iterator[tuple[Address, Mapping[str, Any]]]:
-    return _tables(document, "rules")
-
-
-def _tables(holder: Mapping[str, Any], name: str) -> Iterator[tuple[Address, Mapping[str, Any]]]:
-    """The tables below a key, with their addresses; Gitleaks takes a single one for a list of one."""
-    key, value = _named(holder, name) or ("", None)
-    if isinstance(value, dict):
-        yield (key,), value
-    for index, table in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(table, dict):
-            yield (key, index), table
-
-
-def _named(table: Mapping[str, Any], name: str) -> tuple[str, Any] | None:
-    # Gitleaks reads keys without regard to case (viper).
-    return next(((key, value) for key, value in table.items() if key.lower() == name), None)
+        yield from (address for address, _ in items(document, name))
 
 
 def _remove(document: Any, address: Address) -> None:
@@ -270,27 +228,14 @@ def _remove(document: Any, address: Address) -> None:
     del holders[-1][address[-1]]
     for depth in range(len(address) - 1, 0, -1):
         holder = holders[depth]
-        if isinstance(holder, dict) and _is_allowlist(address[:depth]) and not _has_criterion(holder):
+        if (
+            isinstance(holder, dict)
+            and _is_allowlist(address[:depth])
+            and not any(value_of(holder, name) for name in CRITERIA)
+        ):
             del holders[depth - 1][address[depth - 1]]
 
 
 def _is_allowlist(address: Address) -> bool:
     names = [step.lower() for step in address if isinstance(step, str)]
     return names[-1] in ALLOWLISTS
-
-
-def _has_criterion(allowlist: Mapping[str, Any]) -> bool:
-    return any(value for key, value in allowlist.items() if key.lower() in CRITERIA)
-
-
-def _place(address: Address) -> str:
-    """`[allowlist] paths[0]` below a table at the top, `rules[2].allowlists[0].paths[0]` below a list."""
-    text = ""
-    for step in address:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        else:
-            name = _WRITTEN.get(step.lower(), step.lower())
-            text += f".{name}" if text else name
-    top, _, rest = text.partition(".")
-    return text if "[" in top or top in FILTERS else f"[{top}] {rest}".rstrip()
