@@ -42,7 +42,7 @@ def scenario_facts(scenario: Scenario, analysis: Analysis) -> Facts:
         failed_checks=tuple(check for check in failed_checks(analysis, expected) if check in CRITICAL_CHECKS),
         expected=matching.expected,
         expected_rules=tuple(rules),
-        expected_history=expected.secrets_in_history,
+        expected_history=expected.secrets_in_history or 0,
         matches=matching.matches,
         severities_expected=sum(finding.expected_severity is not None for finding in expected.findings),
         severities=tuple(_with_expected_severity(expected, matching.matches)),
