@@ -100,13 +100,13 @@ def sizes(pair: Pair) -> dict[str, int]:
         ([A, B], [A, B], {}, SAFE),
         ([A, B], [A, B, B], {"new": 1}, REVIEW),
         ([A], [("a.py", "jwt", 6)], {"moved": 1}, REVIEW),
-        ([("a.py", "jwt", 6)], [A], {}, SAFE),
+        ([("a.py", "jwt", 6)], [A], {"restored": 1}, SAFE),
         ([("a.py", "jwt", 6)], [("a.py", "jwt", 6)], {}, SAFE),
         ([("a.py", "jwt", 6)], [("a.py", "jwt", 7)], {"moved": 1}, REVIEW),
         ([A], [("a.py", "other", 5)], {"relabelled": 1}, REVIEW),
         ([("a.py", "other", 5)], [("a.py", "other", 5)], {}, SAFE),
         ([("a.py", "other", 5)], [("a.py", "third", 5)], {"relabelled": 1}, REVIEW),
-        ([("a.py", "other", 5)], [A], {}, SAFE),
+        ([("a.py", "other", 5)], [A], {"restored": 1}, SAFE),
         ([("a.py", "jwt", 6)], [], {"lost": 1}, REGRESSION),
         ([("a.py", "other", 5)], [], {"lost": 1}, REGRESSION),
         ([], [("a.py", "jwt", 6)], {"gained": 1, "moved": 1}, REVIEW),
@@ -124,12 +124,12 @@ def test_each_kind_of_difference_and_its_verdict(
 
 def test_a_lost_finding_is_named_as_it_was_expected() -> None:
     (lost,) = pair_of([A], [("a.py", "jwt", 6)], []).differences.lost
-    assert lost == Difference("one", "a.py", 5, "jwt", None, None, "HIGH", None)
+    assert lost == Difference("one", "a.py", 5, "jwt", None, None, "HIGH", None, 6, "jwt")
 
 
 def test_a_relabelled_finding_names_the_expected_rule_and_the_candidates() -> None:
     (relabelled,) = pair_of([A], [A], [("a.py", "other", 5)]).differences.relabelled
-    assert relabelled == Difference("one", "a.py", 5, "jwt", 5, "other", "HIGH", "HIGH")
+    assert relabelled == Difference("one", "a.py", 5, "jwt", 5, "other", "HIGH", "HIGH", 5, "jwt")
 
 
 def test_a_new_finding_has_no_severity_in_the_baseline() -> None:
@@ -150,8 +150,10 @@ def test_another_severity_is_a_matter_of_review_on_expected_and_on_unexpected_fi
 
 def test_a_renamed_rule_is_named_as_that_in_the_reasons() -> None:
     expected: Place = ("a.py", "slack-bot-token", 5)
-    pair = pair_of([expected], [expected], [("a.py", "slack-access-token", 5)])
-    assert "slack-bot-token and slack-access-token are one rule, renamed" in pair.reasons
+    renamed: Place = ("a.py", "slack-access-token", 5)
+    for before, after in ((expected, renamed), (renamed, expected)):
+        pair = pair_of([expected], [before], [after])
+        assert "slack-bot-token and slack-access-token are one rule, renamed" in pair.reasons
 
 
 def test_findings_of_one_place_are_counted_and_not_named() -> None:
@@ -211,7 +213,7 @@ def test_a_truth_that_counts_differently_is_not_compared_by_counts() -> None:
         evaluated("old", {"one": matched([], [A, B], total=2)}), evaluated("new", {"one": matched([], [A, B], total=3)})
     )
     assert sizes(pair) == {}
-    assert any("count differently" in reason for reason in pair.reasons)
+    assert any("count different numbers" in reason for reason in pair.reasons)
 
 
 def test_checks_that_only_one_has_are_said_not_to_be_compared() -> None:

@@ -62,7 +62,7 @@ class Difference(NamedTuple):
 
     Rule and line are the expected finding's where there is one, else the reported one's; they are "" and None
     for an expected finding that is only counted. `candidate_*` is what the candidate reported, None if nothing.
-    `severity` is what the baseline gave it, or else the expected one.
+    `severity` is what the baseline gave it, or else the expected one; `baseline_*` is what the baseline reported.
     """
 
     scenario: str
@@ -73,6 +73,8 @@ class Difference(NamedTuple):
     candidate_rule_id: str | None
     severity: str | None
     candidate_severity: str | None
+    baseline_line_number: int | None = None
+    baseline_rule_id: str | None = None
 
 
 class CheckChange(NamedTuple):
@@ -86,7 +88,10 @@ class CheckChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The findings that differ, by what that means, in a stable order; `left_out` says what was not compared."""
+    """The findings that differ, by what that means, in a stable order; `left_out` says what was not compared.
+
+    `restored` are exact with the candidate, and moved or relabelled with the baseline.
+    """
 
     lost: tuple[Difference, ...] = ()
     gained: tuple[Difference, ...] = ()
@@ -94,6 +99,7 @@ class Differences:
     gone: tuple[Difference, ...] = ()
     moved: tuple[Difference, ...] = ()
     relabelled: tuple[Difference, ...] = ()
+    restored: tuple[Difference, ...] = ()
     severity_changed: tuple[Difference, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -152,9 +158,15 @@ def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, M
     found: defaultdict[str, list[Difference]] = defaultdict(list)
     left_out: list[str] = []
     for name in sorted(baseline.keys() & candidate.keys()):
-        for kind, difference in _different_findings(name, baseline[name], candidate[name]):
+        truths = _truth(baseline[name]), _truth(candidate[name])
+        unshared = truths[0].keys() ^ truths[1].keys()
+        for kind, difference in _different_findings(name, baseline[name], candidate[name], unshared):
             found[kind].append(difference)
-        left_out += _left_out(name, baseline[name], candidate[name])
+        for kind, difference in _different_counts(name, baseline[name], candidate[name]):
+            found[kind].append(difference)
+        left_out += _left_out(name, *truths)
+        if _unlisted(baseline[name]) != _unlisted(candidate[name]):
+            left_out.append(f"{name}: the ground truths count different numbers that they do not list: not compared")
     return Differences(left_out=tuple(left_out), **{kind: tuple(found[kind]) for kind in DIFFERENCES})
 
 
@@ -249,22 +261,31 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
 
 # --- the findings of one scenario
 
-# File, line and rule, and whether a finding is expected there.
-_Place = tuple[str, int, str, bool]
+# File, line and rule.
+_Place = tuple[str, int, str]
 _COUNTED = ("", None, "", None, None, None, None)
 
 
-def _different_findings(scenario: str, baseline: Matching, candidate: Matching) -> Iterator[tuple[str, Difference]]:
-    """Each finding that differs, with what that means; a finding may be two kinds of difference."""
-    before, after = _by_place(baseline), _by_place(candidate)
-    for place in sorted(before.keys() | after.keys()):
-        is_expected = place[3]
-        if not is_expected and _is_expected_once(place, before, after):
+def _different_findings(
+    scenario: str, baseline: Matching, candidate: Matching, unshared: Collection[_Place]
+) -> Iterator[tuple[str, Difference]]:
+    """Each finding that differs, with what that means; a finding may be two kinds of difference.
+
+    `unshared` are the places where only one of the two truths expects a finding: nothing there is compared.
+    """
+    before, after = Counter(baseline.matches), Counter(candidate.matches)
+    left, right = _by_place(before - after), _by_place(after - before)
+    for place, is_expected in sorted(left.keys() | right.keys()):
+        if place in unshared:
             continue
-        for old, new in zip_longest(before.get(place, ()), after.get(place, ())):
-            for kind in _kinds_of_expected(old, new) if is_expected else _kinds_of_unexpected(old, new):
+        kinds = _kinds_of_expected if is_expected else _kinds_of_unexpected
+        for old, new in zip_longest(left.get((place, is_expected), ()), right.get((place, is_expected), ())):
+            for kind in kinds(old, new):
                 yield kind, _difference(scenario, old, new)
-    # The totals are the same, or nothing is said of them: what one lacks of them, the other has.
+
+
+def _different_counts(scenario: str, baseline: Matching, candidate: Matching) -> Iterator[tuple[str, Difference]]:
+    """Differences of the findings that a truth only counts: what one lacks of a total, the other has."""
     if _unlisted(baseline) == _unlisted(candidate):
         for more, less, number in (
             ("lost", "gained", candidate.unlisted_missed - baseline.unlisted_missed),
@@ -273,32 +294,26 @@ def _different_findings(scenario: str, baseline: Matching, candidate: Matching) 
             yield from [(more if number > 0 else less, Difference(scenario, *_COUNTED))] * abs(number)
 
 
-def _left_out(scenario: str, baseline: Matching, candidate: Matching) -> Iterator[str]:
-    """What cannot be compared because the two ground truths of a scenario differ."""
-    truths = [
-        Counter(match[1:4] for match in one.matches if match.status != UNEXPECTED) for one in (baseline, candidate)
-    ]
-    if truths[0] != truths[1]:
-        number = ((truths[0] - truths[1]) + (truths[1] - truths[0])).total()
+def _truth(matching: Matching) -> Counter[_Place]:
+    return Counter(_place(match) for match in matching.matches if match.status != UNEXPECTED)
+
+
+def _left_out(scenario: str, baseline: Counter[_Place], candidate: Counter[_Place]) -> Iterator[str]:
+    number = ((baseline - candidate) + (candidate - baseline)).total()
+    if number:
         yield f"{scenario}: {number} findings that only one of the two ground truths lists are not compared"
-    if _unlisted(baseline) != _unlisted(candidate):
-        yield f"{scenario}: findings that the two ground truths count differently, and do not list, are not compared"
 
 
-def _by_place(matching: Matching) -> dict[_Place, list[Match]]:
-    places: defaultdict[_Place, list[Match]] = defaultdict(list)
-    for match in matching.matches:
-        places[match.file_path, match.line_number, match.rule_id, match.status != UNEXPECTED].append(match)
-    for matches in places.values():
-        if len(matches) > 1:
-            # Those of one place are told apart by their fate: found ones stand for found ones.
-            matches.sort(key=lambda match: (_STATUSES.index(match.status), repr(match)))
+def _by_place(matches: Counter[Match]) -> dict[tuple[_Place, bool], list[Match]]:
+    """Matches by place and whether one is expected there; found ones first, so that they stand for found ones."""
+    places: defaultdict[tuple[_Place, bool], list[Match]] = defaultdict(list)
+    for match in sorted(matches.elements(), key=lambda match: (_STATUSES.index(match.status), repr(match))):
+        places[_place(match), match.status != UNEXPECTED].append(match)
     return dict(places)
 
 
-def _is_expected_once(place: _Place, before: Mapping[_Place, Any], after: Mapping[_Place, Any]) -> bool:
-    expected = (*place[:3], True)
-    return (expected in before) != (expected in after)
+def _place(match: Match) -> _Place:
+    return match.file_path, match.line_number, match.rule_id
 
 
 def _kinds_of_expected(old: Match | None, new: Match | None) -> Iterator[str]:
@@ -312,6 +327,8 @@ def _kinds_of_expected(old: Match | None, new: Match | None) -> Iterator[str]:
     as_reported = ("status", "reported_rule_id", "reported_line_number")
     if new.status in {MOVED, RELABELLED} and any(getattr(old, name) != getattr(new, name) for name in as_reported):
         yield new.status
+    if new.status == EXACT and old.status in {MOVED, RELABELLED}:
+        yield "restored"
 
 
 def _kinds_of_unexpected(old: Match | None, new: Match | None) -> Iterator[str]:
@@ -340,6 +357,8 @@ def _difference(scenario: str, old: Match | None, new: Match | None) -> Differen
         new.reported_rule_id if new else None,
         (old.reported_severity or old.severity) if old else None,
         new.reported_severity if new else None,
+        old.reported_line_number if old else None,
+        old.reported_rule_id if old else None,
     )
 
 
@@ -384,16 +403,17 @@ def _number_lost(differences: Differences) -> Iterator[str]:
 
 
 def _numbers(differences: Differences) -> Iterator[str]:
-    for kind in ("new", "moved", "relabelled", "severity_changed", "gained", "gone"):
+    for kind in ("new", "moved", "relabelled", "severity_changed", "gained", "restored", "gone"):
         found: Sequence[Difference] = getattr(differences, kind)
         if found:
             yield f"{len(found)} {_KIND_TEXTS.get(kind, kind)} in {_listed(sorted({one.scenario for one in found}))}"
     renamed = {(one.rule_id, one.candidate_rule_id or "") for one in differences.relabelled}
+    renamed |= {(one.rule_id, one.baseline_rule_id or "") for one in differences.restored}
     for rule_id, other in sorted(pair for pair in renamed if alias_of(*pair)):
         yield f"{rule_id} and {other} are one rule, renamed"
 
 
-_KIND_TEXTS = {"severity_changed": "of another severity"}
+_KIND_TEXTS = {"severity_changed": "of another severity", "restored": "exact again"}
 
 
 def _changed_checks(

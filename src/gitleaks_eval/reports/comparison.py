@@ -25,6 +25,7 @@ _TITLES = {
     "relabelled": "Relabelled",
     "severity_changed": "Of another severity",
     "gained": "Gained",
+    "restored": "Exact again",
     "gone": "Gone",
 }
 
@@ -182,23 +183,23 @@ def _pair_lines(pair: Pair) -> Iterator[str]:
 
 
 def _differences(title: str, found: Sequence[Difference]) -> Iterator[str]:
-    headings = ("Scenario", "Where", "Rule", "Severity", "Candidate: line", "Rule", "Severity")
+    headings = ("Scenario", "Where", "Rule", "Baseline", "Candidate")
     yield from _table(title, headings, [_difference_cells(one) for one in found[:LISTED_AT_MOST]], len(found))
 
 
 def _difference_cells(one: Difference) -> list[str]:
-    candidate_line = "" if one.candidate_line_number is None else str(one.candidate_line_number)
-    candidate_rule = one.candidate_rule_id or ""
-    renamed = " (the same rule, renamed)" if alias_of(one.rule_id, candidate_rule) else ""
-    return [
-        one.scenario,
-        _where(one),
-        one.rule_id,
-        one.severity or "",
-        candidate_line,
-        candidate_rule + renamed,
-        one.candidate_severity or "",
-    ]
+    baseline = _reported(one, one.baseline_line_number, one.baseline_rule_id, one.severity)
+    candidate = _reported(one, one.candidate_line_number, one.candidate_rule_id, one.candidate_severity)
+    return [one.scenario, _where(one), one.rule_id, baseline, candidate]
+
+
+def _reported(one: Difference, line: int | None, rule_id: str | None, severity: str | None) -> str:
+    """What was reported of a finding, as far as it is not as expected."""
+    if rule_id is None:
+        return "-"
+    renamed = "the same rule, renamed" if alias_of(one.rule_id, rule_id) else ""
+    parts = [severity, f"line {line}" * (line != one.line_number), rule_id * (rule_id != one.rule_id), renamed]
+    return ", ".join(filter(None, parts))
 
 
 def _error_book(one: Evaluated) -> Iterator[str]:
