@@ -311,7 +311,7 @@ def test_a_shallow_repository_is_said_to_be_one(source: Path, tmp_path: Path) ->
 
 def test_a_repository_that_cannot_be_cloned_is_said(tmp_path: Path) -> None:
     written(tmp_path, {"broken/.git/HEAD": "nonsense", "broken/a": "# ruleid: x\n1\n"})
-    assert "broken cannot be cloned: " in problem_of("annotated:broken", tmp_path)
+    assert "broken: cannot be cloned: " in problem_of("annotated:broken", tmp_path)
 
 
 def test_a_scenario_that_is_from_no_corpus_has_no_repository_here(tmp_path: Path) -> None:
