@@ -3,11 +3,17 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from gitleaks_eval.errors import EvaluationError
 
+# More than this is no repository to evaluate a scanner with, but one that is made to fill a disk.
+LARGEST_TREE_BYTES = 1 << 30
+LARGEST_TREE_ENTRIES = 1_000_000
+_FOLDER, _SYMLINK, _SUBMODULE = b"40000", b"120000", b"160000"
+_IGNORE_LISTS = {b".gitleaksignore", b".betterleaksignore"}
 # What `gitleaks git` runs itself (upstream sources/git.go), so that both read the same history. --no-textconv
 # and --no-ext-diff are ours: a repository's own configuration must not run commands.
 LOG = ("log", "-p", "-U0", "--full-history", "--all", "--diff-filter=tuxdb", "--no-textconv", "--no-ext-diff")
@@ -117,6 +123,92 @@ def read_head(repository: Path) -> Head:
     except (OSError, ValueError) as error:
         raise EvaluationError(f"git cannot read HEAD of {repository}: {error}") from None
     branch = head.strip().removeprefix("ref: refs/heads/")
+    with _objects(repository) as process:
+        commit, _ = _object(process, b"HEAD")
+        contents = _blobs(process, b"HEAD^{tree}") if commit else {}
+    return Head(branch, commit.decode(), tuple(contents.values()))
+
+
+def write_head(repository: Path, folder: Path) -> int:
+    """Write the files of HEAD into an empty folder, and say how many of them are not empty.
+
+    This is no checkout: nothing of the repository's configuration or attributes is obeyed. Symlinks and
+    submodules are left out, as scanners of files pass them by; so are the lists of findings to ignore in the root,
+    which a scanner would obey.
+
+    Raises:
+        EvaluationError: when git does not answer, a name is not one that a file in a folder can have, a file
+            cannot be written, or there is too much.
+    """
+    with _objects(repository) as process:
+        commit, _ = _object(process, b"HEAD")
+        written = bytes_written = 0
+        for path, blob in _files_of_head(process, folder) if commit else ():
+            _, content = _object(process, blob)
+            bytes_written += len(content)
+            if bytes_written > LARGEST_TREE_BYTES:
+                raise _too_large()
+            _write(path, content)
+            written += bool(content)
+    return written
+
+
+def _files_of_head(process: "subprocess.Popen[bytes]", folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """Where in `folder` each file of HEAD belongs, and its id; the folders are made."""
+    pending = [(folder, b"HEAD^{tree}")]
+    entries = 0
+    while pending:
+        parent, tree = pending.pop()
+        for mode, name, object_id in _entries(_object(process, tree)[1]):
+            entries += 1
+            if entries > LARGEST_TREE_ENTRIES:
+                raise _too_large()
+            path = parent / _safe_name(name)
+            if mode == _FOLDER:
+                _make_folder(path)
+                pending.append((path, object_id))
+            elif mode not in {_SYMLINK, _SUBMODULE} and (parent != folder or name.lower() not in _IGNORE_LISTS):
+                yield path, object_id
+
+
+def _safe_name(name: bytes) -> str:
+    separators = b"/\\:" if os.name == "nt" else b"/"
+    if name.lower() in {b"", b".", b"..", b".git"} or any(byte in separators for byte in name):
+        raise EvaluationError(f"HEAD has a file named {name!r}, which no checkout would write")
+    return os.fsdecode(name)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(mode=0o700)
+    except OSError as error:
+        raise _not_written(path, error) from None
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        # Exclusive: a tree that names one path twice, or a link where a folder is, is refused.
+        with path.open("xb") as file:
+            file.write(content)
+    except OSError as error:
+        raise _not_written(path, error) from None
+
+
+def _not_written(path: Path, error: OSError) -> EvaluationError:
+    name = os.fsencode(path.name)
+    return EvaluationError(f"the file {name!r} of HEAD cannot be written: {error.strerror or error}")
+
+
+def _too_large() -> EvaluationError:
+    return EvaluationError(
+        f"the files of HEAD are more than {LARGEST_TREE_BYTES >> 20} MiB or {LARGEST_TREE_ENTRIES} entries; "
+        "scan its history instead (mode git)"
+    )
+
+
+@contextmanager
+def _objects(repository: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """A git that answers with one object after the other."""
     command = ["git", "-C", str(repository), "cat-file", "--batch"]
     try:
         process = subprocess.Popen(
@@ -127,13 +219,11 @@ def read_head(repository: Path) -> Head:
     try:
         with process:
             try:
-                commit, _ = _object(process, b"HEAD")
-                contents = _blobs(process, b"HEAD^{tree}") if commit else {}
+                yield process
             finally:
                 process.kill()
     except OSError as error:
         raise EvaluationError(f"git died while it read {repository}: {error.strerror or error}") from None
-    return Head(branch, commit.decode(), tuple(contents.values()))
 
 
 def _object(process: "subprocess.Popen[bytes]", name: bytes) -> tuple[bytes, bytes]:
@@ -156,16 +246,24 @@ def _object(process: "subprocess.Popen[bytes]", name: bytes) -> tuple[bytes, byt
 def _blobs(process: "subprocess.Popen[bytes]", tree: bytes) -> dict[bytes, bytes]:
     """The content of each file below a tree, by its id; submodules hold none."""
     blobs: dict[bytes, bytes] = {}
-    _, entries = _object(process, tree)
-    while entries:
-        mode, rest = entries.split(b" ", 1)
-        _, rest = rest.split(b"\0", 1)
-        object_id, entries = rest[:20].hex().encode(), rest[20:]
-        if mode == b"40000":
+    for mode, _, object_id in _entries(_object(process, tree)[1]):
+        if mode == _FOLDER:
             blobs |= _blobs(process, object_id)
-        elif mode != b"160000" and object_id not in blobs:
+        elif mode != _SUBMODULE and object_id not in blobs:
             blobs[object_id] = _object(process, object_id)[1]
     return blobs
+
+
+def _entries(tree: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Mode, name and id of each entry of a tree."""
+    start = 0
+    while start < len(tree):
+        end = tree.find(b"\0", start)
+        mode, space, name = tree[start:end].partition(b" ")
+        if end < 0 or not space:
+            raise EvaluationError("git has a tree that cannot be read")
+        yield mode, name, tree[end + 1 : end + 21].hex().encode()
+        start = end + 21
 
 
 @dataclass(slots=True)
