@@ -20,7 +20,7 @@ from gitleaks_eval.catalogue import catalogue
 from gitleaks_eval.configuration import copy_configuration
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.evaluation import COLLECTED, WORKER_INPUT, Evaluation
-from gitleaks_eval.gitleaks import PINNED_VERSION, ScannerBuild, binary_on_path, find_scanner
+from gitleaks_eval.gitleaks import ScannerBuild, binary_on_path, find_scanner
 from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.recorder import ERROR, NOT_RUN, CheckResult, Collected, Recorder
@@ -183,7 +183,7 @@ class Controller:
         choice = self._settings.scanner
         if self._only_collects and choice.binary is None and not (choice.version is None and binary_on_path()):
             # Only collecting installs nothing.
-            self._scanner_error = f"gitleaks {choice.version or PINNED_VERSION} (not looked at while collecting)"
+            self._scanner_error = f"{choice.title} (not looked at while collecting)"
             return
         try:
             self._scanner = find_scanner(choice, self._progress)
@@ -337,12 +337,12 @@ class Controller:
 
     def _scanner_fields(self, subjects: Mapping[str, Subject]) -> dict[str, Any]:
         configuration = self._settings.configuration
-        build = self._scanner
+        build, choice = self._scanner, self._settings.scanner
         if configuration is None:
             name = _joined(subject.tool_name for subject in subjects.values())
             version = _joined(subject.tool_version for subject in subjects.values())
         else:
-            name, version = ("gitleaks", build.version if build else None)
+            name, version = (build.name if build else choice.scanner, build.version if build else None)
         return {
             "name": name,
             "version": version,

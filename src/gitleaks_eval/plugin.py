@@ -28,7 +28,7 @@ _CONFIG_HELP = (
 )
 _OPTIONS: tuple[tuple[str, str, Literal["string", "float"], str], ...] = (
     ("binary", "PATH", "string", "the scanner under test"),
-    ("version", "X.Y.Z", "string", "use this version of Gitleaks, installing it into the user's cache if needed"),
+    ("version", "[SCANNER@]X.Y.Z", "string", "use this version (8.30.1, betterleaks@1.4.0), installing it if needed"),
     ("config", "FILE", "string", _CONFIG_HELP),
     ("analysis", "DIR", "string", "evaluate the analyses that are there (<scenario>.json) instead of scanning"),
     ("output", "DIR", "string", "where the reports go (default: gitleaks-eval-results under rootdir)"),

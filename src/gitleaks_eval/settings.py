@@ -10,7 +10,7 @@ from typing import Any
 from gitleaks_eval.configuration import Configuration, choose_configuration
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.gitleaks import ScannerChoice
-from gitleaks_eval.install import checked_version
+from gitleaks_eval.scanners import scanner_and_version
 from gitleaks_eval.severity import SHIPPED_POLICY, load_policy
 
 RESULTS = "gitleaks-eval-results"
@@ -123,7 +123,8 @@ def _scanner_choice(root: Root) -> ScannerChoice:
     for choice in sorted((one for one in ways if one), key=lambda one: one.named_by.startswith("ini")):
         if choice is ways[0]:
             return ScannerChoice(binary=_executable(choice), named_by=choice.named_by)
-        return ScannerChoice(version=checked_version(choice.value, choice.named_by), named_by=choice.named_by)
+        adapter, version = scanner_and_version(choice.value, choice.named_by)
+        return ScannerChoice(version=version, named_by=choice.named_by, scanner=adapter.name)
     return ScannerChoice()
 
 

@@ -26,7 +26,7 @@ from gitleaks_eval.matching import Matching, match_findings, matching_from_json
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Recipe
 from gitleaks_eval.repository_cache import BuiltRepository, built_repository
-from gitleaks_eval.scanner import Scan, Scanner, unread
+from gitleaks_eval.scanner import Mode, Scan, Scanner, unread
 from gitleaks_eval.scenario import Expected, Scenario
 from gitleaks_eval.secret_kinds import Secret, reveals
 from gitleaks_eval.severity import SeverityPolicy, load_policy
@@ -58,6 +58,8 @@ class Bench:
     severity_policy: str
     title: str
     trace_key: str
+    decode_depth: int | None = None
+    mode: Mode = "git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,7 @@ class Workbench:
             timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
             scan_time_ms=scan.duration_ms,
             scan_attempts=1,
+            scanner=scanner.build.name,
         )
 
     @cached_property
@@ -322,6 +325,8 @@ class Workbench:
             self._folder,
             self._bench.timeout_seconds,
             self._stop,
+            self._bench.decode_depth,
+            self._bench.mode,
         )
 
     def _canary(self) -> Canary:
@@ -391,7 +396,7 @@ def _subject(expected: Expected, analysis: Analysis) -> Subject:
     attempts = analysis.results.get("scan_attempts")
     return Subject(
         match_findings(expected, findings),
-        _text(outer.get("tool_name") or analysis.results.get("tool")),
+        _text(outer.get("scanner") or outer.get("tool_name") or analysis.results.get("tool")),
         _text(outer.get("tool_version") or analysis.results.get("tool_version")),
         attempts if isinstance(attempts, int) else None,
     )
