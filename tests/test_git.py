@@ -346,7 +346,7 @@ def test_links_and_submodules_and_lists_of_what_to_ignore_are_not_written(reposi
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
 
 
-@pytest.mark.parametrize("name", [b"..", b".", b"", b".git", b".GIT", b"../escaped", b"/escaped", b"a/b"])
+@pytest.mark.parametrize("name", [b"..", b".", b"", b".git", b".GIT", b"../escaped", b"/escaped"])
 def test_a_name_that_leaves_the_folder_is_refused(repository: Path, tmp_path: Path, name: bytes) -> None:
     (tmp_path / "out").mkdir()
     _tree(repository, ("100644", name, _blob(repository, b"content")))

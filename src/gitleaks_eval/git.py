@@ -268,7 +268,7 @@ def write_head(repository: Path, folder: Path, seconds: float | None = None) -> 
     written = total = 0
     for number, file in enumerate(head_files(repository, LARGEST_TEXT, seconds)):
         total += len(file.content)
-        if total > LARGEST_TREE_BYTES or number > LARGEST_TREE_ENTRIES:
+        if total > LARGEST_TREE_BYTES or number >= LARGEST_TREE_ENTRIES:
             raise EvaluationError(
                 f"the files of HEAD are more than {LARGEST_TREE_BYTES >> 20} MiB or {LARGEST_TREE_ENTRIES} entries; "
                 "scan its history instead (mode git)"

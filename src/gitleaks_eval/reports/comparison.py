@@ -32,7 +32,7 @@ _TITLES = {
 
 def comparison_json(candidates: Sequence[Evaluated], pairs: Sequence[Pair]) -> bytes:
     """The comparison as JSON, one difference a line; it follows schemas/comparison.schema.json."""
-    return with_long_lists(
+    pieces = with_long_lists(
         {
             "schema_version": COMPARISON_SCHEMA_VERSION,
             "tool": TOOL,
@@ -41,6 +41,7 @@ def comparison_json(candidates: Sequence[Evaluated], pairs: Sequence[Pair]) -> b
         },
         {"pairs": [_pair(pair) for pair in pairs]},
     )
+    return b"".join(pieces)
 
 
 def comparison_markdown(candidates: Sequence[Evaluated], pairs: Sequence[Pair]) -> bytes:
@@ -98,7 +99,7 @@ def _pair(pair: Pair) -> str:
     lists: dict[str, Iterable[Difference | Any]] = {kind: getattr(pair.differences, kind) for kind in DIFFERENCES}
     lists |= {"checks_worse": pair.checks_worse, "checks_better": pair.checks_better}
     lines = {name: [json.dumps(json_value(one._asdict())) for one in entries] for name, entries in lists.items()}
-    return with_long_lists(head, lines).decode("ascii").strip()
+    return b"".join(with_long_lists(head, lines)).decode("ascii").strip()
 
 
 # --- terminal
