@@ -13,6 +13,7 @@ from gitleaks_eval.matching import Matching, match_findings
 from gitleaks_eval.reports.comparison import (
     LINES_AT_MOST,
     LISTED_AT_MOST,
+    Compared,
     comparison_json,
     comparison_lines,
     comparison_markdown,
@@ -55,7 +56,7 @@ EVERYTHING = compared(
 
 
 def as_json(candidates: list[Evaluated], pairs: list[Pair]) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(comparison_json(candidates, pairs))
+    document: dict[str, Any] = json.loads(comparison_json(Compared(candidates, pairs)))
     assert schema_problems("comparison", document) == []
     return document
 
@@ -98,11 +99,13 @@ def test_findings_that_are_only_counted_have_no_place() -> None:
     pairs = [compare(old, new)]
     (lost,) = as_json([old, new], pairs)["pairs"][0]["lost"]
     assert (lost["file_path"], lost["line_number"], lost["rule_id"]) == ("", None, "")
-    assert comparison_lines([old, new], pairs)[-1] == "LOST  one  (by count: its ground truth lists no findings)"
+    assert (
+        comparison_lines(Compared([old, new], pairs))[-1] == "LOST  one  (by count: its ground truth lists no findings)"
+    )
 
 
 def test_the_terminal_shows_a_row_a_candidate_the_verdict_and_each_lost_finding() -> None:
-    lines = comparison_lines(*EVERYTHING)
+    lines = comparison_lines(Compared(*EVERYTHING))
     assert lines[:3] == [
         "candidate  score  decision  P     R     F1    lost  new  ms",
         "8.18.4     4.80   FAIL      0.83  0.71  0.77  -     -    200",
@@ -113,7 +116,7 @@ def test_the_terminal_shows_a_row_a_candidate_the_verdict_and_each_lost_finding(
 
 
 def test_the_markdown_shows_each_kind_of_difference_and_the_error_book() -> None:
-    lines = comparison_markdown(*EVERYTHING).decode().splitlines()
+    lines = comparison_markdown(Compared(*EVERYTHING)).decode().splitlines()
     assert "## REGRESSION: 8.30.1 against 8.18.4" in lines
     for title in ("Lost", "New", "Moved", "Relabelled", "Gained", "Gone", "Checks"):
         assert f"### {title}" in lines
@@ -130,12 +133,12 @@ def test_a_hostile_name_is_shown_and_never_obeyed() -> None:
     candidates, pairs = compared([(HOSTILE, HOSTILE, 5)], [(HOSTILE, HOSTILE, 5)], [(HOSTILE, "x", 1)])
     renamed = [replace(one, name=f"{one.name}{HOSTILE}") for one in candidates]
     pairs = [compare(renamed[0], renamed[1])]
-    text = comparison_markdown(renamed, pairs).decode()
+    text = comparison_markdown(Compared(renamed, pairs)).decode()
     for bad in ("<b>", "\x1b", "\u202e", "\n# x", "a|b"):
         assert bad not in text
     columns = {line.replace("\\|", "").count("|") for line in text.splitlines() if line.startswith("| one |")}
     assert columns == {6}
-    for line in comparison_lines(renamed, pairs):
+    for line in comparison_lines(Compared(renamed, pairs)):
         assert line.isprintable()
     document = as_json(renamed, pairs)
     assert document["pairs"][0]["lost"][0]["file_path"] == HOSTILE.replace("\udce9", "\\udce9")
@@ -144,10 +147,10 @@ def test_a_hostile_name_is_shown_and_never_obeyed() -> None:
 def test_long_lists_are_cut_for_people_and_not_for_programs() -> None:
     wanted = [(f"{number:03}.py", "jwt", 1) for number in range(LISTED_AT_MOST + 7)]
     candidates, pairs = compared(wanted, wanted, [])
-    lines = comparison_lines(candidates, pairs)
+    lines = comparison_lines(Compared(candidates, pairs))
     assert sum(line.startswith("LOST  one") for line in lines) == LINES_AT_MOST
     assert lines[-1] == f"LOST  and {len(wanted) - LINES_AT_MOST} more"
-    text = comparison_markdown(candidates, pairs).decode()
+    text = comparison_markdown(Compared(candidates, pairs)).decode()
     assert text.count("\n| one | 0") + text.count("\n| one | 1") == LISTED_AT_MOST
     assert "\n7 more.\n" in text
     assert "and 202 more" in text
@@ -156,6 +159,16 @@ def test_long_lists_are_cut_for_people_and_not_for_programs() -> None:
 
 def test_unknown_scan_times_and_decisions_are_shown_as_that() -> None:
     candidates = [replace(evaluated("a", matched(WANTED, WANTED)), decision=None, guarded_decision=None)]
-    assert comparison_lines(candidates, [])[1].split() == ["a", "4.80", "-", "1.00", "1.00", "1.00", "-", "-", "-"]
-    assert "none: partial" in comparison_markdown(candidates, []).decode()
+    assert comparison_lines(Compared(candidates, []))[1].split() == [
+        "a",
+        "4.80",
+        "-",
+        "1.00",
+        "1.00",
+        "1.00",
+        "-",
+        "-",
+        "-",
+    ]
+    assert "none: partial" in comparison_markdown(Compared(candidates, [])).decode()
     assert as_json(candidates, [])["candidates"][0]["scan_ms"] is None

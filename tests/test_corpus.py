@@ -62,7 +62,7 @@ def scanned(binary: Path, repository: Path, folder: Path) -> Scan:
     return Scanner(probe(binary, "test"), config, folder / "scan", 60, threading.Event()).scan(repository)
 
 
-def analysis_of(findings: list[Mapping[str, Any]], repository: Path) -> dict[str, Any]:
+def analysis_of(findings: Sequence[Mapping[str, Any]], repository: Path) -> dict[str, Any]:
     provenance = Provenance("corpus", "main", "c" * 40, "8.30.1", "run", "2026-01-01T00:00:00+00:00", 20.0, 1)
     return analyse(findings, read_head(repository).contents, load_policy(), provenance)
 

@@ -100,7 +100,7 @@ def corpus_repository(scenario: Scenario, folder: Path) -> BuiltRepository:
     return build_into(folder, Recipe({}, (commit,)), f"{OPTION} {corpus.kind}:{scenario.ground_truth}")
 
 
-def without_tolerated(findings: Sequence[Mapping[str, Any]], corpus: Corpus) -> list[Mapping[str, Any]]:
+def without_tolerated(findings: Sequence[dict[str, Any]], corpus: Corpus) -> list[dict[str, Any]]:
     """The findings of a scanner's report but those that the labels call neither right nor wrong (`todoruleid`)."""
     return [
         finding

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import git_environment
 from gitleaks_eval.install import installed_binary
@@ -77,6 +77,21 @@ class ScannerBuild:
     def title(self) -> str:
         """For the header: name, version, where it came from, and the start of its SHA-256."""
         return f"{self.name} {self.version} ({self.source}, sha256 {self.sha256[:8]})"
+
+
+def named_binary(path: Path, named_by: str) -> Path:
+    """The scanner that the user named by its path.
+
+    Raises:
+        InputError: when there is none that can be run.
+    """
+    if not path.exists():
+        raise InputError(f"{named_by} {path}: does not exist; name its path, or leave it out for PATH")
+    if not path.is_file():
+        raise InputError(f"{named_by} {path}: is not a file; name the gitleaks binary itself")
+    if shutil.which(path) is None:
+        raise InputError(f"{named_by} {path}: is not executable; try chmod +x")
+    return path
 
 
 def find_scanner(choice: ScannerChoice, progress: Callable[[str], None]) -> ScannerBuild:

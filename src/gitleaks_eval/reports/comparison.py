@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import gitleaks_eval
@@ -30,27 +31,45 @@ _TITLES = {
 }
 
 
-def comparison_json(candidates: Sequence[Evaluated], pairs: Sequence[Pair]) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A finished comparison: its candidates, the verdict of each pair, and what hides lost findings.
+
+    `hidden` is by candidate, scenario, file, line and rule.
+    """
+
+    candidates: Sequence[Evaluated]
+    pairs: Sequence[Pair]
+    hidden: Mapping[tuple[str, str, str, int, str], str] = field(default_factory=dict)
+
+    def hidden_by(self, pair: Pair, lost: Difference) -> str | None:
+        """Which entry of the candidate's configuration hides a finding that it lost."""
+        key = (pair.candidate, lost.scenario, lost.file_path, lost.line_number or 0, lost.rule_id)
+        return self.hidden.get(key)
+
+
+def comparison_json(compared: Compared) -> bytes:
     """The comparison as JSON, one difference a line; it follows schemas/comparison.schema.json."""
     pieces = with_long_lists(
         {
             "schema_version": COMPARISON_SCHEMA_VERSION,
             "tool": TOOL,
             "tool_version": gitleaks_eval.__version__,
-            "candidates": [_candidate(one) for one in candidates],
+            "candidates": [_candidate(one) for one in compared.candidates],
         },
-        {"pairs": [_pair(pair) for pair in pairs]},
+        {"pairs": [_pair(pair, compared) for pair in compared.pairs]},
     )
     return b"".join(pieces)
 
 
-def comparison_markdown(candidates: Sequence[Evaluated], pairs: Sequence[Pair]) -> bytes:
+def comparison_markdown(compared: Compared) -> bytes:
     """The comparison as Markdown: candidates, verdicts, differences, and an error book."""
-    return ("\n".join(_markdown_lines(candidates, pairs)) + "\n").encode("utf-8", "backslashreplace")
+    return ("\n".join(_markdown_lines(compared)) + "\n").encode("utf-8", "backslashreplace")
 
 
-def comparison_lines(candidates: Sequence[Evaluated], pairs: Sequence[Pair]) -> list[str]:
+def comparison_lines(compared: Compared) -> list[str]:
     """The comparison for a terminal: a row a candidate, the verdict a pair, and each lost finding below it."""
+    candidates, pairs = compared.candidates, compared.pairs
     rows = [_HEADINGS, *(_row(one, pairs) for one in candidates)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
@@ -60,7 +79,7 @@ def comparison_lines(candidates: Sequence[Evaluated], pairs: Sequence[Pair]) -> 
             f"{pair.verdict}  {printable(pair.candidate)} against {printable(pair.baseline)}: {printable(reasons)}"
         )
         lost = pair.differences.lost
-        lines += map(_lost_line, lost[:LINES_AT_MOST])
+        lines += [_lost_line(one, compared.hidden_by(pair, one)) for one in lost[:LINES_AT_MOST]]
         if len(lost) > LINES_AT_MOST:
             lines.append(f"LOST  and {len(lost) - LINES_AT_MOST} more")
     return lines
@@ -88,7 +107,7 @@ def _counts(one: Evaluated) -> Counts:
     return make_metrics(one.matchings).total
 
 
-def _pair(pair: Pair) -> str:
+def _pair(pair: Pair, compared: Compared) -> str:
     head = {
         "baseline": pair.baseline,
         "candidate": pair.candidate,
@@ -99,6 +118,10 @@ def _pair(pair: Pair) -> str:
     lists: dict[str, Iterable[Difference | Any]] = {kind: getattr(pair.differences, kind) for kind in DIFFERENCES}
     lists |= {"checks_worse": pair.checks_worse, "checks_better": pair.checks_better}
     lines = {name: [json.dumps(json_value(one._asdict())) for one in entries] for name, entries in lists.items()}
+    lines["lost"] = [
+        json.dumps(json_value({**one._asdict(), "hidden_by": compared.hidden_by(pair, one)}))
+        for one in pair.differences.lost
+    ]
     return b"".join(with_long_lists(head, lines)).decode("ascii").strip()
 
 
@@ -119,10 +142,9 @@ def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
     ]
 
 
-def _lost_line(lost: Difference) -> str:
-    return "  ".join(
-        filter(None, ["LOST", *map(printable, (lost.scenario, _where(lost), lost.rule_id, lost.severity or ""))])
-    )
+def _lost_line(lost: Difference, hidden_by: str | None) -> str:
+    parts = (lost.scenario, _where(lost), lost.rule_id, lost.severity or "", hidden_by or "")
+    return "  ".join(filter(None, ["LOST", *map(printable, parts)]))
 
 
 def _where(one: Difference) -> str:
@@ -134,7 +156,8 @@ def _where(one: Difference) -> str:
 # --- Markdown
 
 
-def _markdown_lines(candidates: Sequence[Evaluated], pairs: Sequence[Pair]) -> Iterator[str]:
+def _markdown_lines(compared: Compared) -> Iterator[str]:
+    candidates, pairs = compared.candidates, compared.pairs
     yield "# gitleaks-eval comparison"
     yield ""
     yield "| Candidate | Scanner | Configuration | Score (0-5) | Decision | Guarded | P | R | F1 | Scans (ms) |"
@@ -143,6 +166,10 @@ def _markdown_lines(candidates: Sequence[Evaluated], pairs: Sequence[Pair]) -> I
         yield _table_row(_candidate_cells(one))
     for pair in pairs:
         yield from _pair_lines(pair)
+        for lost in pair.differences.lost[:LISTED_AT_MOST]:
+            if hidden := compared.hidden_by(pair, lost):
+                yield ""
+                yield f"{markdown(_where(lost))} ({markdown(lost.rule_id)}) is {markdown(hidden)}."
     for one in candidates:
         yield from _error_book(one)
 
