@@ -69,7 +69,8 @@ def write_reports(run: Run, output: Path, candidate: str = "") -> Path:
             yield folder / name, pieces
 
     write_together(placed())
-    ours = ["*_eval.json", JUDGE_LOG, *([] if run.analyses is None else [f"{ANALYSES}/*.json"])]
+    comparison = [] if candidate else ["comparison.json", "comparison.md"]
+    ours = ["*_eval.json", JUDGE_LOG, *comparison, *([] if run.analyses is None else [f"{ANALYSES}/*.json"])]
     for path in [path for pattern in ours if _is_ours(output) for path in folder.glob(pattern)]:
         if path.relative_to(folder).as_posix() not in written:
             path.unlink()
