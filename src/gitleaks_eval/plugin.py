@@ -46,10 +46,10 @@ _REPEATABLE = (
     ("scenarios", "core|edge|DIR", _SCENARIOS_HELP),
     ("real_repo", "PATH|URL", "a real repository to evaluate beside, or @FILE with one a line; repeatable"),
 )
-_INI_ONLY: tuple[tuple[str, Literal["string", "float", "bool"], bool | None, str], ...] = (
+_INI_ONLY: tuple[tuple[str, Literal["string", "int", "float", "bool"], bool | None, str], ...] = (
     ("severity_policy", "string", None, "a severity policy of your own (JSON file)"),
     ("judge_timeout", "float", None, "the total time for one verdict, in seconds (default: 120)"),
-    ("judge_max_calls", "string", None, "how many questions a run may put to the model (default: 40)"),
+    ("judge_max_calls", "int", None, "how many questions a run may put to the model (default: 40)"),
     ("judge_low_confidence", "string", None, "a confidence below 0.7: flag, exclude or cap (default: flag)"),
     ("judge_pass_score", "float", None, "a judge's test passes at this score, 1 to 5 (default: 3)"),
     ("judge_prompts", "string", None, "a folder of own prompts, <dimension>.md"),
