@@ -45,6 +45,13 @@ def evaluate_llm(session: nox.Session) -> None:
 
 
 @nox.session
+def calibrate_judges(session: nox.Session) -> None:
+    """Hold judges against known faults: `nox -s calibrate_judges -- --mode heuristic`."""
+    session.install("-e", ".[judges]")
+    session.run("python", "-m", "gitleaks_eval.judges.calibrate", *session.posargs)
+
+
+@nox.session
 def build_repos(session: nox.Session) -> None:
     """Build the synthetic repositories to look at: `nox -s build_repos -- [FOLDER]`."""
     session.install("-e", ".")

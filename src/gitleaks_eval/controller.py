@@ -28,6 +28,7 @@ from gitleaks_eval.reports.files import prepare_folder, update_reports, write_co
 from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields, read_report
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.terminal import comparison_summary, shown_path, summary
+from gitleaks_eval.settings import ANALYSES
 from gitleaks_eval.under_test import UnderTest, find_under_test
 from gitleaks_eval.workbench import Bench, Shared
 
@@ -57,7 +58,11 @@ class Controller:
         self._judged_alone: tuple[Judged, Combined | None] | None = None
         self._saved: Mapping[str, Any] | None = None
         if not evaluation.checks:
-            self._saved = read_report(self._settings.output, corpus_sha256(evaluation.scenarios))
+            self._saved = read_report(
+                self._settings.output,
+                corpus_sha256(evaluation.scenarios),
+                scanned=self._settings.analyses == self._settings.output / ANALYSES,
+            )
         if self._is_full and not self._only_collects:
             self._check_output()
 
@@ -137,8 +142,9 @@ class Controller:
         """Score the run and write the reports; a run with the flag and without a check is a usage error."""
         runs = self._finished_runs()
         if not runs:
-            self._refuse_nothing(session)
             self._finish_judging(session)
+            if self._judged_alone is None:
+                self._refuse_nothing(session)
             return
         if session.exitstatus != pytest.ExitCode.INTERRUPTED and not self._only_collects:
             self._explain_misses()
@@ -247,23 +253,27 @@ class Controller:
         """The scanner as judges know it: the same for the same build and configuration, and no path of this machine."""
         fields = self._saved["scanner"] if self._saved else one.fields(self._settings.root, {})
         digest = fields["config_sha256"]
-        return f"{fields['name']} {fields['version']}, configuration sha256 {digest and digest[:12]}"
+        if digest is None:
+            return "the scanner and configuration that made the analyses"
+        return f"{fields['name']} {fields['version']}, configuration sha256 {digest[:12]}"
 
     def _finish_judging(self, session: pytest.Session) -> None:
-        """Add the verdicts of judges that ran alone to the reports that they read."""
+        """Add the verdicts of judges that ran without any check to the reports that they read."""
         judging = self._evaluation.judging
-        if judging is None or self._saved is None or self._folder is None or self._only_collects:
+        if judging is None or self._folder is None or self._only_collects:
             return
         judged = judging.judged(self._folder)
         if judged is None:
-            if self._config.getoption("gitleaks_judges") and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            nothing = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+            if nothing and self._saved and self._config.getoption("gitleaks_judges"):
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
                 self._written = "ERROR gitleaks-eval: no judge was collected; see -k, -m and the arguments"
             return
-        combined = combined_with(self._saved, judged)
+        combined = combined_with(self._saved, judged) if self._saved else None
         self._judged_alone = (judged, combined)
-        if any(judgement.partial for judgement in judged.by_mode.values()):
-            self._written = "PARTIAL  not all judges were selected: the reports are left as they were"
+        if self._saved is None or any(judgement.partial for judgement in judged.by_mode.values()):
+            what = "no check was" if self._saved is None else "not all judges were"
+            self._written = f"PARTIAL  {what} selected: the reports are left as they were"
         elif self._config.getoption("gitleaks_judges"):
             self._write(session, lambda: update_reports(self._settings.output, judged, combined, judging.settings))
 

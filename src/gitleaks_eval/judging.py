@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from functools import lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,7 @@ class Judging:
         self.cases = cases_of(self.judges, settings, has_repositories=bool(evaluation.repositories))
         self.selected: tuple[Case, ...] = ()
         self._evaluation = evaluation
-        self._material = lru_cache(self._make_material)
+        self._material = cache(self._make_material)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -125,6 +126,10 @@ class Judging:
 
     def _judge(self) -> bytes:
         bench = self._evaluation.workbench()
+        for mode in dict.fromkeys(case.mode for case in self.selected):
+            # Each scan leaves traces of the secrets that it reports: all of them come before any prompt.
+            with suppress(EvaluationError):
+                self._material(mode)
         panel = Panel(
             self.settings,
             self.settings.trace_id or bench.run_id,
@@ -142,12 +147,12 @@ class Judging:
     def _make_material(self, mode: str) -> Material:
         evaluation, bench = self._evaluation, self._evaluation.workbench()
         if mode == SYNTHETIC:
-            return Material(SYNTHETIC, tuple(self._scenario_facts()), bench.title)
+            return Material(SYNTHETIC, self._scenario_facts, bench.title)
         facts = [facts for repository in evaluation.repositories for facts in self._repository_facts(repository)]
         if not facts:
             raise EvaluationError("no real repository could be evaluated")
         try:
-            baseline = baseline_of(list(self._scenario_facts()))
+            baseline = baseline_of(self._scenario_facts)
         except EvaluationError:
             baseline = None
         return Material(REAL_WORLD, tuple(facts), bench.title, baseline)
@@ -160,7 +165,7 @@ class Judging:
             return []
         return [repository_facts(repository.name, analysis, show_paths=self.settings.real_paths)]
 
-    @lru_cache(maxsize=1)  # noqa: B019 - one for each process of a run, and it ends with it
+    @cached_property
     def _scenario_facts(self) -> tuple[Facts, ...]:
         evaluation = self._evaluation
         return tuple(scenario_facts(one, evaluation.workbench().analysis(one)) for one in evaluation.scenarios)

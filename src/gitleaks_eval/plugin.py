@@ -25,7 +25,7 @@ FOLDERS = (CHECKS, LINT, FINDINGS, JUDGES)
 _DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 
-_IniType = Literal["string", "float", "bool", "args"]
+_IniType = Literal["string", "int", "float", "bool", "args"]
 _CONFIG_HELP = (
     "the configuration under test; `builtin` names the scanner's own"
     " (default: GITLEAKS_CONFIG, else .gitleaks.toml in rootdir, else builtin)"
@@ -57,7 +57,7 @@ _REPEATABLE: tuple[tuple[str, str, _IniType, str], ...] = (
 _INI_ONLY: tuple[tuple[str, _IniType, bool | None, str], ...] = (
     ("severity_policy", "string", None, "a severity policy of your own (JSON file)"),
     ("judge_timeout", "float", None, "the total time for one verdict, in seconds (default: 120)"),
-    ("judge_max_calls", "string", None, "how many questions a run may put to the model (default: 40)"),
+    ("judge_max_calls", "int", None, "how many questions a run may put to the model (default: 40)"),
     ("judge_low_confidence", "string", None, "a confidence below 0.7: flag, exclude or cap (default: flag)"),
     ("judge_pass_score", "float", None, "a judge's test passes at this score, 1 to 5 (default: 3)"),
     ("judge_prompts", "string", None, "a folder of own prompts, <dimension>.md"),

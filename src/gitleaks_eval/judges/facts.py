@@ -11,14 +11,14 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import gitleaks_eval.checks
-from gitleaks_eval.checking import Check, check_outcome
+from gitleaks_eval.checking import Check, asked_for, check_outcome
 from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.evidence import CheckFailed
 from gitleaks_eval.judges.heuristics import covered_rules
 from gitleaks_eval.judges.material import Facts
 from gitleaks_eval.marks import CHECK_MARK
 from gitleaks_eval.matching import EXACT, MOVED, Match, match_findings
-from gitleaks_eval.recorder import FAILED
+from gitleaks_eval.recorder import NOT_APPLICABLE, PASSED
 from gitleaks_eval.scenario import Expected, Scenario
 from gitleaks_eval.scoring import CRITICAL_CHECKS
 
@@ -40,7 +40,7 @@ def scenario_facts(scenario: Scenario, analysis: Analysis) -> Facts:
     return Facts(
         name=scenario.name,
         **_reported(analysis, findings),
-        failed_checks=tuple(check for check in failed_checks(analysis, expected) if check in CRITICAL_CHECKS),
+        failed_checks=tuple(failed_checks(analysis, expected)),
         expected=matching.expected,
         expected_rules=tuple(rules),
         expected_history=expected.secrets_in_history or 0,
@@ -96,9 +96,14 @@ def baseline_of(facts: Sequence[Facts]) -> Mapping[str, Any]:
 
 
 def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str]:
-    """The ids of the shipped checks that fail for an analysis; without a truth, of those that need none."""
+    """The ids of the critical checks that fail for an analysis; without a truth, of all that need none.
+
+    One that cannot be run fails: what cannot be looked at must not lift a cap.
+    """
     for check_id, check in _checks():
-        if check_outcome(check, analysis, expected) == FAILED:
+        if ("expected" in asked_for(check)) if expected is None else (check_id not in CRITICAL_CHECKS):
+            continue
+        if check_outcome(check, analysis, expected) not in {PASSED, NOT_APPLICABLE}:
             yield check_id
 
 

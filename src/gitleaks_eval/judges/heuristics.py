@@ -1,7 +1,7 @@
 """The rubrics, computed: what the counts alone say, as a yardstick beside the LLM, and instead of it.
 
-Detection accuracy and false positives have numbers in the requirements ("LLM Judge Details"); where
-two bands share an edge, it belongs to the lower. Coverage, severity and all of the real-world mode have
+Detection accuracy and false positives have numbers in the requirements ("LLM Judge Details"); an edge that
+two bands share (70 % found, 15 % wrong) belongs to the lower. Coverage, severity and all of the real-world mode have
 none there: those thresholds are ours.
 """
 
@@ -18,18 +18,22 @@ _URGENT = {"CRITICAL", "HIGH"}
 
 
 def found_band(found: int, of: int) -> int:
-    """5 for all, 4 for more than 90 %, 3 for more than 70 %, 2 for more than 50 %, else 1."""
+    """5 for all, 4 for more than 90 %, 3 for more than 70 %, 2 for 50 % or more, else 1."""
     if found == of:
         return 5
     # In whole numbers: 0.9 * 10 is not 9 in binary.
-    return next((score for score, percent in ((4, 90), (3, 70), (2, 50)) if found * 100 > of * percent), 1)
+    if 50 * of <= 100 * found <= 70 * of:
+        return 2
+    return next((score for score, percent in ((4, 90), (3, 70)) if found * 100 > of * percent), 1)
 
 
 def noise_band(wrong: int, of: int) -> int:
-    """5 for none, 4 below 5 %, 3 below 15 %, 2 below 30 %, else 1."""
+    """5 for none, 4 below 5 %, 3 below 15 %, 2 up to 30 %, else 1."""
     if wrong == 0:
         return 5
-    return next((score for score, percent in ((4, 5), (3, 15), (2, 30)) if wrong * 100 < of * percent), 1)
+    if 15 * of <= 100 * wrong <= 30 * of:
+        return 2
+    return next((score for score, percent in ((4, 5), (3, 15)) if wrong * 100 < of * percent), 1)
 
 
 def detection_accuracy(material: Material) -> Opinion | None:

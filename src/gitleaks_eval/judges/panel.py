@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb
+from typing import TypeVar
 
 from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.judges.answer import Answer
+from gitleaks_eval.judges.answer import SCORES, Answer
 from gitleaks_eval.judges.client import ClientOptions, Question, Reply, ask
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC, Material
@@ -26,6 +29,8 @@ from gitleaks_eval.judges.verdict import (
     with_cap,
 )
 from gitleaks_eval.leaks import Traces
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +60,7 @@ class Panel:
 
 
 def judge_all(cases: Sequence[Case], panel: Panel, *, whole: bool) -> Judged:
-    """Judge these cases; `whole` says whether they are all that the run has.
-
-    Raises:
-        InputError: when a prompt of the user's cannot be used.
-    """
+    """Judge these cases; `whole` says whether they are all that the run has."""
     prepared = [_prepared(case, panel) for case in cases]
     asked = [index for index, one in enumerate(prepared) if isinstance(one, _Open)]
     verdicts: dict[int, Verdict] = {index: one for index, one in enumerate(prepared) if isinstance(one, Verdict)}
@@ -118,7 +119,15 @@ def _prepared(case: Case, panel: Panel) -> "_Open | Verdict":
     if case.mode == REAL_WORLD and judge.needs_baseline and material.baseline is None:
         message = "without a synthetic result of the same scanner and configuration there is nothing to hold it against"
         return _unscored(judge, panel, "no_baseline", message)
-    opinion = judge.heuristic(material) if material.reported or not judge.needs_findings else None
+    try:
+        return _looked_at(case, material, panel)
+    except EvaluationError as error:
+        return _unscored(judge, panel, "invalid", str(error))
+
+
+def _looked_at(case: Case, material: Material, panel: Panel) -> "_Open | Verdict":
+    judge = case.judge
+    opinion = _opinion(judge, material) if material.reported or not judge.needs_findings else None
     if opinion is None:
         return Verdict(
             judge.dimension,
@@ -127,13 +136,46 @@ def _prepared(case: Case, panel: Panel) -> "_Open | Verdict":
             reasoning="there is nothing that this dimension looks at",
             trace_id=panel.trace_id,
         )
-    evidence = judge.evidence(material)
+    evidence = _returned(judge, judge.evidence, material)
     template = load_template(judge, panel.settings.prompts)
-    traces = panel.traces.without(_public_texts(template, material, panel))
-    if any(traces.found_in(text) for text in _texts(evidence)):
+    if _leaks(evidence, template, material, panel):
         return _unscored(judge, panel, "leak", "the evidence holds a piece of a secret; nothing was sent")
     prompt = render(template, evidence, material)
     return _Open(case, material, opinion, Question(judge.dimension, prompt, tuple(judge.sub_dimensions)))
+
+
+def _opinion(judge: Judge, material: Material) -> Opinion | None:
+    """What numbers say, looked at: a judge of a user's own must not score what the rubric has no number for."""
+    opinion = _returned(judge, judge.heuristic, material)
+    if opinion is not None and not (
+        {opinion.score, *opinion.sub_scores.values()} <= set(SCORES)
+        and set(opinion.sub_scores) == set(judge.sub_dimensions)
+        and 0 <= opinion.confidence <= 1
+    ):
+        raise EvaluationError(
+            f"the heuristic of the judge {judge.dimension} must return an Opinion with scores of 1 to 5, one for "
+            f"each of {', '.join(judge.sub_dimensions)}, and a confidence of 0 to 1"
+        )
+    return opinion
+
+
+def _returned(judge: Judge, function: Callable[[Material], T], material: Material) -> T:
+    """What a function of a judge returns; its fault is one of this judge, and told without what it saw."""
+    try:
+        return function(material)
+    except Exception as error:  # noqa: BLE001 - a user's function may raise anything
+        last = extract_tb(error.__traceback__)[-1]
+        problem = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
+    raise EvaluationError(f"the judge {judge.dimension} cannot look: its function raised {problem}")
+
+
+def _leaks(evidence: Mapping[str, object], template: Template, material: Material, panel: Panel) -> bool:
+    """Whether a value holds a piece of a secret that is not just text of the template, a rule id or a path."""
+    found = [text for text in _texts(evidence) if panel.traces.found_in(text)]
+    if not found:
+        return False
+    traces = panel.traces.without(_public_texts(template, material, panel))
+    return any(map(traces.found_in, found))
 
 
 def _public_texts(template: Template, material: Material, panel: Panel) -> Iterator[str]:

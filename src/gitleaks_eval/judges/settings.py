@@ -53,11 +53,9 @@ def read_judge_settings(root: Root, output: Path) -> JudgeSettings:
         store=store.path() if store else output / STORE,
         evaluation_mode=_one_of(given(root, "evaluation_mode"), (AUTO, *MODES), AUTO),
         timeout_seconds=_number(given(root, "judge_timeout", ini_only=True), 120, "a number of seconds above zero"),
-        max_calls=int(
-            _number(given(root, "judge_max_calls", ini_only=True), 40, "a whole number above zero", whole=True)
-        ),
+        max_calls=int(_number(given(root, "judge_max_calls", ini_only=True), 40, "a whole number above zero")),
         low_confidence=_one_of(given(root, "judge_low_confidence", ini_only=True), (FLAG, EXCLUDE, CAP_IT), FLAG),
-        pass_score=_number(given(root, "judge_pass_score", ini_only=True), 3, "a score from 1 to 5", most=5),
+        pass_score=_number(given(root, "judge_pass_score", ini_only=True), 3, "a score from 1 to 5", least=1, most=5),
         prompts=_folder(given(root, "judge_prompts", ini_only=True)),
         trace_id=_text(given(root, "judge_trace_id", ini_only=True)),
         observability=bool(root.getini("gitleaks_judge_observability")),
@@ -79,11 +77,11 @@ def _model(value: Given | None) -> str:
     return name
 
 
-def _number(value: Given | None, default: float, what: str, *, most: float = math.inf, whole: bool = False) -> float:
+def _number(value: Given | None, default: float, what: str, *, least: float = 0, most: float = math.inf) -> float:
     if value is None:
         return default
     number = _as_number(value.value)
-    if not 0 < number <= most or math.isinf(number) or (whole and number != int(number)):
+    if not (0 < number < math.inf and least <= number <= most):
         raise InputError(f"{value.named_by} {value.value!r}: not {what}")
     return number
 

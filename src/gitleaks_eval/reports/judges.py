@@ -19,11 +19,13 @@ HEADING = "## Judges"
 _TITLES = {SYNTHETIC: "Synthetic scenarios", REAL_WORLD: "Real repositories"}
 
 
-def read_report(folder: Path, corpus_sha256: str) -> Mapping[str, Any]:
+def read_report(folder: Path, corpus_sha256: str, *, scanned: bool) -> Mapping[str, Any]:
     """The report of the last full run, which judges that run alone read.
 
+    `scanned` says whether the analyses that they read are those that a scan left beside it.
+
     Raises:
-        InputError: when there is none, it cannot be read, or it is about other scenarios.
+        InputError: when there is none, it cannot be read, or it is about other scenarios or analyses.
     """
     path = folder / REPORT
     advice = "run pytest --gitleaks-eval first, or add --gitleaks-eval to do both"
@@ -39,6 +41,10 @@ def read_report(folder: Path, corpus_sha256: str) -> Mapping[str, Any]:
         raise InputError(
             f"--gitleaks-judges: {path} is about other scenarios than this run (--gitleaks-scenarios): {advice}"
         )
+    if scanned != (document["scanner"]["config"] is not None):
+        other = "leave --gitleaks-analysis out" if not scanned else "name their folder with --gitleaks-analysis"
+        of = "a scan" if not scanned else "analyses that were there"
+        raise InputError(f"--gitleaks-judges: {path} is about {of}: {other}, or {advice}")
     return document
 
 
