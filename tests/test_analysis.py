@@ -82,6 +82,7 @@ def test_the_metadata_names_scanner_run_and_repository() -> None:
     assert metadata == {
         "tool_name": "gitleaks",
         "tool_version": "8.30.1",
+        "scanner": "gitleaks",
         "run_id": "a run",
         "branch": "main",
         "commit": SECOND,

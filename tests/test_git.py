@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from builders import git
 
+from gitleaks_eval import git as git_module
 from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.git import Readable, git_environment, read_head, readable, run_git
+from gitleaks_eval.git import Readable, git_environment, read_head, readable, run_git, write_head
 
 
 @pytest.fixture
@@ -308,6 +309,76 @@ def test_a_submodule_has_no_content(repository: Path) -> None:
     git(repository, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},module")
     git(repository, "commit", "-q", "-m", "submodule")
     assert read_head(repository).contents == (b"one\n",)
+
+
+def _tree(repository: Path, *entries: tuple[str, bytes, bytes]) -> None:
+    """Make HEAD a commit of a tree with these entries (mode, name, id of 20 bytes), also of one git would refuse."""
+    content = b"".join(f"{mode} ".encode() + name + b"\0" + object_id for mode, name, object_id in entries)
+    (repository / "tree").write_bytes(content)
+    tree = git(repository, "hash-object", "-t", "tree", "-w", "--literally", "tree").decode().strip()
+    made = git(repository, "commit-tree", "-m", "a tree", tree).decode().strip()
+    git(repository, "update-ref", "HEAD", made)
+
+
+def _blob(repository: Path, content: bytes) -> bytes:
+    (repository / "blob").write_bytes(content)
+    return bytes.fromhex(git(repository, "hash-object", "-w", "blob").decode().strip())
+
+
+def _written(folder: Path) -> dict[bytes, bytes]:
+    return {os.fsencode(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_files_of_head_are_written_as_they_are_and_those_that_are_not_empty_counted(
+    repository: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    files = {b"a.txt": b"$Id$\n", b"deep/er/b": b"\0\1", b'caf\xe9 "x"\n': b"odd", b"empty": b"", b"-f": b"dash"}
+    for name, content in files.items():
+        write(repository, name, content)
+    committed(repository, ".gitattributes", b"*.txt text eol=crlf ident\n")
+    write(repository, "a.txt", b"not committed")
+    assert write_head(repository, tmp_path / "out") == 5
+    assert _written(tmp_path / "out") == {**files, b".gitattributes": b"*.txt text eol=crlf ident\n"}
+
+
+def test_links_and_submodules_and_lists_of_what_to_ignore_are_not_written(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    blob = _blob(repository, b"/etc")
+    modes = {b".GitLeaksIgnore": "100644", b".betterleaksignore": "100755", b"link": "120000", b"module": "160000"}
+    _tree(repository, *((mode, name, blob) for name, mode in modes.items()), ("100644", b"kept", blob))
+    assert write_head(repository, tmp_path / "out") == 1
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
+
+
+@pytest.mark.parametrize("name", [b"..", b".", b"", b".git", b".GIT", b"../escaped", b"/escaped"])
+def test_a_name_that_leaves_the_folder_is_refused(repository: Path, tmp_path: Path, name: bytes) -> None:
+    (tmp_path / "out").mkdir()
+    _tree(repository, ("100644", name, _blob(repository, b"content")))
+    with pytest.raises(EvaluationError, match=r"^HEAD has a file named .*, which no checkout would write$"):
+        write_head(repository, tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_one_path_twice_is_refused(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    entries = [("100644", b"a", _blob(repository, content)) for content in (b"one", b"two")]
+    _tree(repository, *entries)
+    with pytest.raises(EvaluationError, match=r"^the file b'a' of HEAD cannot be written: File exists$"):
+        write_head(repository, tmp_path / "out")
+
+
+@pytest.mark.parametrize("limit", ["LARGEST_TREE_BYTES", "LARGEST_TREE_ENTRIES"])
+def test_a_tree_that_would_fill_a_disk_is_refused(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    (tmp_path / "out").mkdir()
+    for name in "abc":
+        write(repository, name, b"12345")
+    commit(repository)
+    monkeypatch.setattr(git_module, limit, 2)
+    with pytest.raises(EvaluationError, match=r"^the files of HEAD are more than"):
+        write_head(repository, tmp_path / "out")
 
 
 def test_a_head_shows_no_content_in_a_traceback(repository: Path) -> None:

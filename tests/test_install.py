@@ -27,7 +27,8 @@ from gitleaks_eval import gitleaks as scanner
 from gitleaks_eval import install
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.gitleaks import PINNED_VERSION, ScannerBuild, ScannerChoice, find_scanner, probe
-from gitleaks_eval.install import binary_path, cache_folder, checked_version, installed_binary
+from gitleaks_eval.install import binary_path, cache_folder, installed_binary
+from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, Adapter, checked_version
 
 VERSION = "8.18.4"
 UNPINNED = "8.21.0"
@@ -51,7 +52,7 @@ Flags:
 """
 
 Route = bytes | Callable[[BaseHTTPRequestHandler], None]
-Way = Callable[[str, Path, install.Progress], Path]
+Way = Callable[[install._Release, Path, install.Progress], Path]
 Installer = Callable[[str], tuple[Path, str]]
 
 
@@ -64,7 +65,7 @@ class Releases:
 
     def publish(self, version: str, archive: Route, checksum: str | None = None) -> None:
         """Serve an archive and, when a checksum is given, the checksums file that names it."""
-        name = install._archive_name(version)
+        name = _archive_name(version)
         self.routes[f"/v{version}/{name}"] = archive
         if checksum is not None:
             listing = f"{'0' * 64}  gitleaks_{version}_plan9_x64.tar.gz\n{checksum}  {name}\n"
@@ -144,6 +145,10 @@ def go_cache(go: str) -> str:
     return subprocess.run([go, "env", "GOCACHE"], capture_output=True, check=True, text=True).stdout.strip()
 
 
+def _archive_name(version: str) -> str:
+    return install._archive_name(install._Release(GITLEAKS, version))
+
+
 def _fails(problem: str) -> Way:
     def way(*_: object) -> Path:
         raise install._CannotInstallError(problem)
@@ -152,7 +157,7 @@ def _fails(problem: str) -> Way:
 
 
 def _makes(content: bytes) -> Way:
-    def way(_: str, scratch: Path, __: install.Progress) -> Path:
+    def way(_: install._Release, scratch: Path, __: install.Progress) -> Path:
         made = scratch / "gitleaks"
         made.write_bytes(content)
         return made
@@ -191,7 +196,7 @@ def _sha256(content: bytes) -> str:
 
 def _pin(monkeypatch: pytest.MonkeyPatch, folder: Path, version: str, digest: str) -> None:
     pinned = folder / "pinned.json"
-    pinned.write_text(json.dumps({version: {install._archive_name(version): digest}}), encoding="utf-8")
+    pinned.write_text(json.dumps({version: {_archive_name(version): digest}}), encoding="utf-8")
     monkeypatch.setattr(install, "CHECKSUMS_FILE", pinned)
 
 
@@ -313,9 +318,9 @@ def test_an_installed_version_is_used_as_it_is(
 ) -> None:
     calls: list[str] = []
 
-    def way(version: str, scratch: Path, progress: install.Progress) -> Path:
-        calls.append(version)
-        return _makes(SCRIPT)(version, scratch, progress)
+    def way(release: install._Release, scratch: Path, progress: install.Progress) -> Path:
+        calls.append(release.version)
+        return _makes(SCRIPT)(release, scratch, progress)
 
     _use(monkeypatch, way, _fails(""), _fails(""))
     first = get(VERSION)
@@ -404,7 +409,7 @@ def test_when_no_way_works_the_error_lists_what_was_tried_in_order_and_nothing_s
         f"  {RELEASE}: the host is away",
         f"  {ON_PATH}: no Go",
         f"  {PACKAGE}: no package",
-        "put gitleaks on PATH, or name one with --gitleaks-binary",
+        "name a binary with --gitleaks-binary",
     ]
     _assert_nothing_is_installed()
 
@@ -428,7 +433,11 @@ def test_the_real_ways_say_why_they_fail(get: Installer, tmp_path: Path, monkeyp
 
 
 def test_releases_come_from_upstream_over_https() -> None:
-    assert install.RELEASES == "https://github.com/gitleaks/gitleaks/releases/download"
+    releases = install._Release(GITLEAKS, "8.30.1"), install._Release(BETTERLEAKS, "1.4.0")
+    assert [release.url for release in releases] == [
+        "https://github.com/gitleaks/gitleaks/releases/download/v8.30.1",
+        "https://github.com/betterleaks/betterleaks/releases/download/v1.4.0",
+    ]
 
 
 def test_the_checksums_of_the_pinned_version_are_pinned_for_every_platform() -> None:
@@ -463,7 +472,7 @@ def test_an_archive_is_named_for_system_and_processor(
 ) -> None:
     monkeypatch.setattr(platform, "system", lambda: system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
-    assert install._archive_name(VERSION) == name
+    assert _archive_name(VERSION) == name
 
 
 @pytest.mark.parametrize(("system", "machine"), [("Plan9", "x86_64"), ("Linux", "sparc"), ("", "")])
@@ -487,8 +496,8 @@ def test_a_release_with_a_pinned_checksum_is_installed_and_its_checksums_file_is
     binary, how = get(VERSION)
     assert (binary.read_bytes(), how) == (SCRIPT, RELEASE)
     assert os.access(binary, os.X_OK)
-    assert releases.asked == [install._archive_name(VERSION)]
-    assert said[0] == f"gitleaks-eval: downloading {install.RELEASES}/v{VERSION}/{install._archive_name(VERSION)}"
+    assert releases.asked == [_archive_name(VERSION)]
+    assert said[0] == f"gitleaks-eval: downloading {install.RELEASES}/v{VERSION}/{_archive_name(VERSION)}"
 
 
 @pytest.mark.usefixtures("release_only")
@@ -516,6 +525,21 @@ def test_a_version_that_is_not_pinned_is_verified_by_the_checksums_file_of_its_r
 
 
 @pytest.mark.usefixtures("release_only")
+def test_a_release_of_betterleaks_is_verified_by_the_checksums_file_of_its_own_name(
+    cache: Path, said: list[str], releases: Releases
+) -> None:
+    archive = _archive(name="betterleaks")
+    name = install._archive_name(install._Release(BETTERLEAKS, "1.4.0"))
+    releases.routes[f"/v1.4.0/{name}"] = archive
+    releases.routes["/v1.4.0/checksums.txt"] = f"{_sha256(archive)}  {name}\n".encode()
+    binary, how = installed_binary("1.4.0", said.append, BETTERLEAKS)
+    assert (binary, how) == (cache / "bin" / "betterleaks-1.4.0", RELEASE)
+    assert binary.read_bytes() == SCRIPT
+    assert name.startswith("betterleaks_1.4.0_")
+    assert said[-1] == f"gitleaks-eval: betterleaks 1.4.0 installed ({RELEASE})"
+
+
+@pytest.mark.usefixtures("release_only")
 @pytest.mark.parametrize(
     ("checksum", "problem"),
     [
@@ -537,7 +561,7 @@ def test_a_version_whose_checksum_is_wrong_or_unknown_is_refused(
 @pytest.mark.usefixtures("release_only")
 def test_a_checksums_file_that_does_not_name_the_archive_is_an_error(get: Installer, releases: Releases) -> None:
     releases.publish(UNPINNED, _archive())
-    other = f"{_sha256(_archive())}  another_{install._archive_name(UNPINNED)}\n"
+    other = f"{_sha256(_archive())}  another_{_archive_name(UNPINNED)}\n"
     releases.routes[f"/v{UNPINNED}/gitleaks_{UNPINNED}_checksums.txt"] = other.encode()
     with pytest.raises(EvaluationError, match=f"the checksums file of {UNPINNED} does not name "):
         get(UNPINNED)
@@ -545,9 +569,7 @@ def test_a_checksums_file_that_does_not_name_the_archive_is_an_error(get: Instal
 
 @pytest.mark.usefixtures("release_only", "releases")
 def test_an_archive_that_is_missing_is_an_error_that_names_its_address(get: Installer) -> None:
-    with pytest.raises(
-        EvaluationError, match=rf"http://127\.0\.0\.1:\d+/v{VERSION}/{install._archive_name(VERSION)}: "
-    ):
+    with pytest.raises(EvaluationError, match=rf"http://127\.0\.0\.1:\d+/v{VERSION}/{_archive_name(VERSION)}: "):
         get(VERSION)
 
 
@@ -654,7 +676,7 @@ def test_a_zip_archive_that_holds_no_gitleaks_is_a_way_that_failed_and_no_crash(
 # Interrupted, and two at once.
 
 
-def _interrupted_way(_: str, scratch: Path, __: install.Progress) -> Path:
+def _interrupted_way(_: install._Release, scratch: Path, __: install.Progress) -> Path:
     (scratch / "gitleaks").write_bytes(SCRIPT[:10])
     (scratch / "gitleaks").chmod(0o755)
     raise KeyboardInterrupt
@@ -693,7 +715,7 @@ from gitleaks_eval import install
 def no_release(*_):
     raise install._CannotInstallError("not today")
 
-def way(version, scratch, progress):
+def way(release, scratch, progress):
     with open(sys.argv[1], "a") as calls:
         calls.write("called\\n")
     time.sleep(1)
@@ -842,14 +864,14 @@ def test_go_itself_says_that_its_checksum_database_is_on(go: str, tmp_path: Path
 
 def _false_module(folder: Path, version: str) -> str:
     """A module proxy with a gitleaks that upstream never released; its address."""
-    versions = folder / install.MODULE / "@v"
+    versions = folder / GITLEAKS.module / "@v"
     versions.mkdir(parents=True)
-    go_mod = f"module {install.MODULE}\n\ngo 1.19\n"
+    go_mod = f"module {GITLEAKS.module}\n\ngo 1.19\n"
     (versions / f"v{version}.info").write_text(json.dumps({"Version": f"v{version}"}), encoding="ascii")
     (versions / f"v{version}.mod").write_text(go_mod, encoding="ascii")
     with zipfile.ZipFile(versions / f"v{version}.zip", "w") as archive:
-        archive.writestr(f"{install.MODULE}@v{version}/go.mod", go_mod)
-        archive.writestr(f"{install.MODULE}@v{version}/main.go", "package main\n\nfunc main() {}\n")
+        archive.writestr(f"{GITLEAKS.module}@v{version}/go.mod", go_mod)
+        archive.writestr(f"{GITLEAKS.module}@v{version}/main.go", "package main\n\nfunc main() {}\n")
     return folder.as_uri()
 
 
@@ -870,9 +892,9 @@ def test_a_module_that_the_checksum_database_does_not_know_is_not_built_whatever
     base = {name: value for name, value in os.environ.items() if not name.startswith("GO")}
     hostile = {**base, **switches, **proxy, "GOENV": str(settings)}
     with pytest.raises(install._CannotInstallError, match=r"sum\.golang\.org"):
-        install._go_build("8.99.99", go, tmp_path, hostile, print)
+        install._go_build(install._Release(GITLEAKS, "8.99.99"), go, tmp_path, hostile, print)
     # The same with Go's own way to read these settings: the module is built, so they would have done it.
-    command = [go, "build", "-mod=mod", "-trimpath", "-o", str(tmp_path / "false"), install.MODULE]
+    command = [go, "build", "-mod=mod", "-trimpath", "-o", str(tmp_path / "false"), GITLEAKS.module]
     subprocess.run(command, cwd=tmp_path / "build", env=hostile, check=True, capture_output=True)
     assert (tmp_path / "false").is_file()
 
@@ -950,10 +972,20 @@ def test_a_release_tells_its_command_its_decode_depth_and_whether_it_ignores_all
 @pytest.mark.install
 def test_a_build_that_does_not_know_its_version_gets_it_from_gos_build_information(go: str, tmp_path: Path) -> None:
     (tmp_path / "go.mod").write_text(
-        f"module build\n\ngo 1.19\n\nrequire {install.MODULE} v{VERSION}\n", encoding="ascii"
+        f"module build\n\ngo 1.19\n\nrequire {GITLEAKS.module} v{VERSION}\n", encoding="ascii"
     )
     binary = tmp_path / "gitleaks"
-    command = [go, "build", "-mod=mod", "-modcacherw", "-trimpath", "-ldflags=-s -w", "-o", str(binary), install.MODULE]
+    command = [
+        go,
+        "build",
+        "-mod=mod",
+        "-modcacherw",
+        "-trimpath",
+        "-ldflags=-s -w",
+        "-o",
+        str(binary),
+        GITLEAKS.module,
+    ]
     subprocess.run(command, cwd=tmp_path, env={**os.environ, "CGO_ENABLED": "0"}, check=True, capture_output=True)
     stated = subprocess.run([binary, "version"], capture_output=True, check=True, text=True).stdout
     assert stated == f"{UNSTAMPED}\n"
@@ -981,6 +1013,18 @@ def test_the_version_stands_in_gos_build_information_or_is_unknown(
         "unknown": f"unknown (sha256 {_sha256(path.read_bytes())[:12]})",
     }.get(version, version)
     assert probe(path, "PATH").version == expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "version"), [("1.4.0", "1.4.0"), ("dev", "1.1.2")], ids=["stamped", "by Go's build information"]
+)
+def test_a_betterleaks_is_told_from_a_gitleaks_by_its_help(tmp_path: Path, stated: str, version: str) -> None:
+    information = "path\tx\nmod\tgithub.com/betterleaks/betterleaks\tv1.1.2\th1:mWOfVG=\nbuild\t-compiler=gc\n"
+    usage = USAGE.replace("  gitleaks [", "  betterleaks [")
+    build = probe(_scanner(tmp_path / "gitleaks", stated, usage, after=information), "PATH")
+    assert (build.name, build.version, build.validates) == ("betterleaks", version, False)
+    usage += "      --validation                    enable validation of findings against live APIs\n"
+    assert probe(_scanner(tmp_path / "gitleaks", stated, usage), "PATH").validates
 
 
 @pytest.mark.parametrize(
@@ -1020,7 +1064,7 @@ OTHERS = {
 def test_what_is_not_gitleaks_is_refused_by_its_path_and_where_it_came_from(tmp_path: Path, kind: str) -> None:
     path = _scanner(tmp_path / "other", usage=OTHERS[kind])
     with pytest.raises(
-        EvaluationError, match=rf"^{re.escape(str(path))} \(PATH\) is not Gitleaks: .*--gitleaks-binary$"
+        EvaluationError, match=rf"^{re.escape(str(path))} \(PATH\) is not Gitleaks or Betterleaks: .*--gitleaks-binary$"
     ):
         probe(path, "PATH")
 
@@ -1111,7 +1155,7 @@ def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The versions that were asked for; each is there."""
     asked: list[str] = []
 
-    def installed(version: str, _: install.Progress) -> tuple[Path, str]:
+    def installed(version: str, _: install.Progress, __: Adapter) -> tuple[Path, str]:
         asked.append(version)
         return _scanner(tmp_path / f"gitleaks-{version}", version), RELEASE
 
@@ -1130,6 +1174,19 @@ def test_a_version_that_is_named_comes_before_what_is_on_path(on_path: Path, ins
     found = find_scanner(ScannerChoice(None, "8.22.0", "--gitleaks-version"), print)
     assert (found.version, found.source) == ("8.22.0", f"--gitleaks-version, {RELEASE}")
     assert (on_path.exists(), installs) == (True, ["8.22.0"])
+
+
+@pytest.mark.usefixtures("on_path")
+def test_a_version_of_another_scanner_is_installed_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def installed(version: str, _: install.Progress, adapter: Adapter) -> tuple[Path, str]:
+        asked.append((adapter.name, version))
+        return _scanner(tmp_path / "installed", version), RELEASE
+
+    monkeypatch.setattr(scanner, "installed_binary", installed)
+    find_scanner(ScannerChoice(None, "1.4.0", "--gitleaks-version", "betterleaks"), print)
+    assert asked == [("betterleaks", "1.4.0")]
 
 
 def test_without_a_name_the_one_on_path_is_taken(on_path: Path, installs: list[str]) -> None:
@@ -1154,7 +1211,7 @@ def test_without_one_on_path_the_pinned_version_is_installed(
 def test_a_source_that_fails_is_never_replaced_by_the_next(
     tmp_path: Path, on_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
-    def installed(version: str, _: install.Progress) -> tuple[Path, str]:
+    def installed(version: str, _: install.Progress, __: Adapter) -> tuple[Path, str]:
         if version == "8.22.0":
             raise EvaluationError("gitleaks 8.22.0 could not be installed")
         return _scanner(tmp_path / "pinned", version), RELEASE

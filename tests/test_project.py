@@ -18,7 +18,8 @@ pytestmark = pytest.mark.usefixtures("own_environment")
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src/gitleaks_eval"
 PURE = [
-    *("analysis", "configuration", "envelope", "escaping", "evidence", "git", "matching", "pattern", "recipe"),
+    *("analysis", "comparison", "configuration", "envelope", "escaping", "evidence", "git", "matching", "metrics"),
+    *("pattern", "recipe"),
     *("repository", "scanner", "scenario", "schema", "scoring", "secret_kinds", "severity", "workbench"),
 ]
 

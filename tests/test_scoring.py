@@ -226,6 +226,7 @@ def perfect_report(scenario: Scenario) -> list[dict[str, object]]:
 
 def head_of(scenario: Scenario) -> list[bytes]:
     count = scenario.expected.secrets_in_head
+    assert count is not None
     return [f"value number {number}\n".encode() for number in range(count)]
 
 

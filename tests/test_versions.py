@@ -1,5 +1,6 @@
 """The shipped suites on real builds of Gitleaks."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,31 @@ def test_an_old_version_fails_where_it_differs_and_the_terminal_says_why(pyteste
             "UNEXPECTED  cloud-mixed  .env.production:4  *",
         ]
     )
+
+
+def test_betterleaks_is_evaluated_under_its_own_name_and_misses_the_aws_key_ids_that_stand_alone(
+    pytester: pytest.Pytester,
+) -> None:
+    result = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-version=betterleaks@1.4.0")
+    assert result.ret == 1
+    lone = [("aws-credentials", 2), ("aws-credentials", 4), ("cloud-mixed", 2), ("cloud-mixed", 6)]
+    result.stdout.fnmatch_lines(
+        ["gitleaks-eval: betterleaks 1.4.0 (--gitleaks-version, *, sha256 *) | config builtin *"]
+    )
+    result.stdout.fnmatch_lines(
+        ["FAIL  12 of 17 expected secrets found, 5 MISSED, 0 unexpected, canary found*"]
+        + [f"MISSED  {name}  *:{line}  aws-access-token  *" for name, line in [*lone, ("historical-secrets", 2)]]
+    )
+    document = report(pytester)
+    assert (document["scanner"]["name"], document["scanner"]["version"]) == ("betterleaks", "1.4.0")
+    # How long a scan takes is the machine's doing.
+    checks = {name: outcome for name, outcome in outcomes(document).items() if not name.startswith("SP-")}
+    failed = {name.partition("[")[2] for name, outcome in checks.items() if outcome == "failed"}
+    assert failed == {"aws-credentials]", "cloud-mixed]", "historical-secrets]"}
+    assert "error" not in outcomes(document).values()
+    path = pytester.path / "gitleaks-eval-results/analysis/cloud-mixed.json"
+    metadata = json.loads(path.read_text(encoding="utf-8"))["metadata"]
+    assert (metadata["tool_name"], metadata["scanner"]) == ("gitleaks", "betterleaks")
 
 
 def test_a_rule_that_is_dropped_is_a_missed_secret(pytester: pytest.Pytester) -> None:

@@ -19,7 +19,10 @@ _REPOSITORIES = uuid.UUID("6d5e3c9b-1e0c-4b58-9d69-7c4a8e2b7f11")
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What produced an analysis: repository, scanner, run; `timestamp` is ISO 8601 in UTC, the time is in ms."""
+    """What produced an analysis: repository, scanner, run; `timestamp` is ISO 8601 in UTC, the time is in ms.
+
+    `scanner` is the name of the scanner itself; the format calls each one's `tool` Gitleaks.
+    """
 
     repository: str
     branch: str
@@ -29,6 +32,7 @@ class Provenance:
     timestamp: str
     scan_time_ms: float
     scan_attempts: int
+    scanner: str = TOOL
 
 
 def analyse(
@@ -41,11 +45,12 @@ def analyse(
 
     `head` is the content of each file of the HEAD tree: a secret is in HEAD if its value stands in one of
     them, whatever commit introduced it, also after a rename. It is read no further than need be, and not at
-    all without findings. Findings are never dropped or merged.
+    all without findings. Findings are never dropped or merged. A finding of a scan of files names no commit: it
+    stands in HEAD's.
     """
     in_head = _values_within({finding["Secret"] for finding in findings}, head)
     entries = [
-        _finding(finding, policy, in_head=finding["Secret"] in in_head)
+        _finding(finding, policy, finding["Commit"] or provenance.commit, in_head=finding["Secret"] in in_head)
         for finding in sorted(findings, key=_report_order)
     ]
     current = sum(entry["in_current_head"] for entry in entries)
@@ -54,6 +59,7 @@ def analyse(
         "metadata": {
             "tool_name": TOOL,
             "tool_version": provenance.scanner_version,
+            "scanner": provenance.scanner,
             "run_id": provenance.run_id,
             "repo_id": str(uuid.uuid5(_REPOSITORIES, f"{provenance.repository}:{provenance.commit}")),
             "branch": provenance.branch,
@@ -93,8 +99,8 @@ def _report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def _finding(finding: Mapping[str, Any], policy: SeverityPolicy, *, in_head: bool) -> dict[str, Any]:
-    path, rule, line, commit = finding["File"], finding["RuleID"], finding["StartLine"], finding["Commit"]
+def _finding(finding: Mapping[str, Any], policy: SeverityPolicy, commit: str, *, in_head: bool) -> dict[str, Any]:
+    path, rule, line = finding["File"], finding["RuleID"], finding["StartLine"]
     return {
         "file_path": path,
         "line_number": line,

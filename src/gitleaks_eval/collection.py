@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.plugin import CHECKS, FLAG, JUDGES, JUDGES_FLAG, is_shipped
-from gitleaks_eval.settings import Root
+from gitleaks_eval.plugin import CHECKS, FINDINGS, FLAG, JUDGES, JUDGES_FLAG, LINT, is_shipped
+from gitleaks_eval.root import Root
 
 PATH_OPTIONS = {
     f"--gitleaks-{name}"
-    for name in ("binary", "version", "config", "scenarios", "analysis", "output", "judge-store", "real-repo")
+    for name in (
+        *("binary", "version", "config", "scenarios", "analysis", "output"),
+        *("judge-store", "real-repo", "corpus", "baseline"),
+    )
 }
 
 
@@ -33,7 +36,8 @@ def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
 def flagged(config: pytest.Config) -> list[Path]:
     """The folders that the flags ask for; while plugins are loaded, the namespace has what is known so far."""
     known = config.known_args_namespace
-    return [CHECKS] * bool(known.gitleaks_eval) + [JUDGES] * bool(known.gitleaks_judges)
+    folders = [CHECKS, LINT, *([FINDINGS] if known.gitleaks_findings else [])] if known.gitleaks_eval else []
+    return [*folders, *([JUDGES] if known.gitleaks_judges else [])]
 
 
 def effective_root(config: pytest.Config) -> Root:

@@ -47,7 +47,7 @@ class Configuration:
 
     def title(self, root: Path) -> str:
         """`.gitleaks.toml > base.toml`, each relative to `root` where it is below it."""
-        names = [_shown(file.path, root) for file in self.chain]
+        names = [shown_path(file.path, root) for file in self.chain]
         if not self.chain or self.chain[-1].extends_default:
             names.append(BUILTIN)
         return " > ".join(names)
@@ -74,6 +74,11 @@ def choose_configuration(named: tuple[str, Path, str] | None, root: Path, invoca
     if text == BUILTIN:
         return Configuration((), why)
     return Configuration(_chain(base / Path(text).expanduser(), why, invocation), why)
+
+
+def parsed(file: ConfigFile) -> dict[str, Any]:
+    """The tables of a file of the chain, which is known to be TOML."""
+    return tomllib.loads(file.content.decode("utf-8"))
 
 
 def copy_configuration(configuration: Configuration, folder: Path) -> Path:
@@ -156,7 +161,8 @@ def _with_path(content: bytes, target: Path) -> bytes:
     return tomlkit.dumps(document).encode("utf-8")
 
 
-def _shown(path: Path, root: Path) -> str:
+def shown_path(path: Path, root: Path) -> str:
+    """A path as people know it: relative to `root` where it is below it."""
     try:
         return path.resolve().relative_to(root.resolve()).as_posix()
     except ValueError:

@@ -1,41 +1,41 @@
 """The evaluation in the process that reports to the user: header, what is shared, reports, exit status."""
 
-import hashlib
-import json
+import contextlib
 import secrets
 import shutil
 import signal
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gitleaks_eval.catalogue import catalogue
+from gitleaks_eval.assembly import corpus_sha256, evaluated, make_run
+from gitleaks_eval.comparison import Evaluated, comparability, compare
 from gitleaks_eval.configuration import copy_configuration
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.evaluation import COLLECTED, WORKER_INPUT, Evaluation
-from gitleaks_eval.gitleaks import PINNED_VERSION, ScannerBuild, binary_on_path, find_scanner
+from gitleaks_eval.hidden import hidden_findings
 from gitleaks_eval.judges.verdict import Combined, Judged
-from gitleaks_eval.real_repository import RealRepository
-from gitleaks_eval.recorder import ERROR, NOT_RUN, CheckResult, Collected, Recorder
+from gitleaks_eval.recorder import Collected, Recorder
+from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.evaluation_report import report_summary
-from gitleaks_eval.reports.files import prepare_folder, update_reports, write_reports
-from gitleaks_eval.reports.judges import combined_of, combined_with, judges_summary, llm_fields, read_report
-from gitleaks_eval.reports.run import RealEvaluation, Run
-from gitleaks_eval.reports.terminal import one_line_error, shown_path, summary
-from gitleaks_eval.scenario import Scenario
-from gitleaks_eval.scoring import count_findings, make_scorecard
-from gitleaks_eval.workbench import Bench, Subject, analysis_path, read_subject, repository_path
+from gitleaks_eval.reports.files import prepare_folder, update_reports, write_comparison, write_reports
+from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields, read_report
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.terminal import comparison_summary, shown_path, summary
+from gitleaks_eval.under_test import UnderTest, find_under_test
+from gitleaks_eval.workbench import Bench, Shared
 
 # Options with which pytest runs no test.
 _SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
+# Times of scans differ from one to the next: the median of so many, taken in turn, counts.
+TIMED_ROUNDS = 3
 
 
 class Controller:
@@ -46,10 +46,10 @@ class Controller:
         self._evaluation = evaluation
         self._settings = evaluation.settings
         self._recorder = Recorder()
-        self._scanner: ScannerBuild | None = None
-        self._scanner_error: str | None = None
+        self._under_test: list[UnderTest] = []
         self._folder: Path | None = None
-        self._run: Run | None = None
+        self._runs: dict[str, Run] = {}
+        self._compared: Compared | None = None
         self._written: str | None = None
         self._is_full = bool(config.getoption("gitleaks_eval"))
         self._only_collects = any(config.getoption(name, None) for name in _SHOWING)
@@ -57,51 +57,65 @@ class Controller:
         self._judged_alone: tuple[Judged, Combined | None] | None = None
         self._saved: Mapping[str, Any] | None = None
         if not evaluation.checks:
-            self._saved = read_report(self._settings.output, _corpus_sha256(evaluation.scenarios))
+            self._saved = read_report(self._settings.output, corpus_sha256(evaluation.scenarios))
         if self._is_full and not self._only_collects:
             self._check_output()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Find the scanner before the header names it, and lay out what the workers share."""
+        """Find the scanners before the header names them, and lay out what the workers share."""
         if not self._only_collects:
             _stop_on_signals()
-        if self._settings.analyses is None:
-            self._find_scanner()
+        for candidate in self._settings.candidates:
+            if self._settings.analyses is None:
+                found = find_under_test(candidate, self._progress, only_collects=self._only_collects)
+            else:
+                found = UnderTest(candidate)
+            self._under_test.append(found)
         if not self._only_collects:
             self._share()
 
-    def pytest_report_header(self) -> str:
+    def pytest_report_header(self) -> str | list[str]:
         """What is in force."""
         settings = self._settings
-        parts = [self._scanner_title()]
-        if settings.configuration:
-            title = settings.configuration.title(settings.root)
-            parts.append(f"config {title} (sha256 {settings.configuration.sha256[:8]}, {settings.configuration.why})")
-        else:
-            parts.append("config as in the analyses")
         count = len(self._evaluation.scenarios)
-        parts.append(f"{count} scenario{'' if count == 1 else 's'} ({', '.join(settings.scenario_sources)})")
+        sources = [*settings.scenario_sources, *settings.corpora]
+        parts = [f"{count} scenario{'' if count == 1 else 's'} ({', '.join(sources)})"]
         if real := len(self._evaluation.repositories):
             parts.append(f"{real} real repositor{'y' if real == 1 else 'ies'}")
         if judging := self._evaluation.judging:
             model = "" if judging.settings.mode == "heuristic" else f" {judging.settings.model}"
             parts.append(f"{len(judging.judges)} judges ({judging.settings.mode}{model})")
-        return f"gitleaks-eval: {' | '.join(parts)}"
+        if settings.analyses is not None:
+            folder = shown_path(settings.analyses, self._config.invocation_params.dir)
+            parts[:0] = [f"analyses in {folder} (nothing is scanned)", "config as in the analyses"]
+        elif len(self._under_test) == 1:
+            parts[:0] = [self._under_test[0].title(settings.root)]
+        else:
+            parts[:0] = [f"{len(self._under_test)} candidates"]
+        if settings.baseline:
+            parts.append(f"baseline {settings.baseline.name}")
+        lines = [f"gitleaks-eval: {' | '.join(parts)}"]
+        if len(self._under_test) > 1:
+            for index, one in enumerate(self._under_test):
+                mark = " (baseline)" if index == 0 and not settings.baseline else ""
+                lines.append(f"  {one.candidate.name}{mark}: {one.title(settings.root)}")
+        return lines if len(lines) > 1 else lines[0]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Hand a parallel worker what the run shares."""
-        if self._evaluation.bench:
-            node.workerinput[WORKER_INPUT] = json.dumps(asdict(self._evaluation.bench))
+        if self._evaluation.shared:
+            node.workerinput[WORKER_INPUT] = self._evaluation.shared.as_json()
 
     def pytest_collection(self) -> None:
         """Begin while pytest collects, with what will be selected for sure; in a parallel run the workers do."""
-        if self._evaluation.bench and not self._config.pluginmanager.has_plugin("dsession"):
+        if self._evaluation.shared and not self._config.pluginmanager.has_plugin("dsession"):
             chosen = ("keyword", "markexpr", "lf", "deselect", "stepwise", "maxfail")
             narrowed = any(self._config.getoption(name, None) for name in chosen)
             names = [subject.name for subject in self._evaluation.subjects]
-            self._evaluation.workbench.start(names if self._is_full and not narrowed else ())
+            for candidate in self._settings.candidates:
+                self._evaluation.workbench(candidate.name).start(names if self._is_full and not narrowed else ())
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be collected may hold checks: the run is not complete."""
@@ -121,32 +135,39 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Score the run and write the reports; a run with the flag and without a check is a usage error."""
-        run = self._finished_run()
-        if run is None:
+        runs = self._finished_runs()
+        if not runs:
             self._refuse_nothing(session)
             self._finish_judging(session)
             return
+        if session.exitstatus != pytest.ExitCode.INTERRUPTED and not self._only_collects:
+            self._explain_misses()
+            self._compare()
         if self._is_full and not self._only_collects:
-            self._write(session, lambda: write_reports(run, self._settings.output))
+            self._write(session, self._write_all)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
         """Print the section of the run last, below pytest's list of failures."""
         yield
-        if self._run:
-            summary(terminalreporter, self._run, self._written, self._config.get_verbosity())
+        verbosity = self._config.get_verbosity()
+        if len(self._runs) == 1:
+            summary(terminalreporter, next(iter(self._runs.values())), self._written, verbosity)
+        if self._settings.compares and self._runs:
+            written = self._written if len(self._runs) > 1 else None
+            comparison_summary(terminalreporter, self._runs, self._compared, written, verbosity)
+        if self._runs:
             return
         if self._judged_alone:
-            judges_summary(terminalreporter, *self._judged_alone, self._config.get_verbosity())
+            judges_summary(terminalreporter, *self._judged_alone, verbosity)
         if self._written:
             terminalreporter.write_line(self._written, red=self._written.startswith("ERROR"))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
         """Add the summary to pytest-json-report's file."""
-        run = self._finished_run()
-        if run:
-            json_report["gitleaks_eval"] = {
+        summaries = {
+            name: {
                 "summary": report_summary(run),
                 "scanner": dict(run.scanner),
                 "incomplete": run.incomplete,
@@ -154,6 +175,10 @@ class Controller:
                 "reasons": list(run.reasons),
                 **llm_fields(run.judged, run.combined),
             }
+            for name, run in self._finished_runs().items()
+        }
+        if summaries:
+            json_report["gitleaks_eval"] = summaries.get("") or {"candidates": summaries}
 
     def pytest_unconfigure(self) -> None:
         """Remove what the run shared."""
@@ -162,13 +187,21 @@ class Controller:
 
     def _write(self, session: pytest.Session, write: Callable[[], Path]) -> None:
         try:
-            folder = write()
+            report = write()
         except OSError as error:
             self._written = f"ERROR the reports cannot be written: {error}; name another folder with --gitleaks-output"
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         else:
-            invocation = self._config.invocation_params.dir
-            self._written = f"report: {shown_path(folder / 'scorecard.md', invocation)}"
+            self._written = f"report: {shown_path(report, self._config.invocation_params.dir)}"
+
+    def _write_all(self) -> Path:
+        output = self._settings.output
+        for name, run in self._runs.items():
+            folder = write_reports(run, output, name)
+        if self._compared:
+            written = write_comparison(self._compared, output)
+            return written if len(self._runs) > 1 else folder / "scorecard.md"
+        return folder / "scorecard.md"
 
     def _check_output(self) -> None:
         try:
@@ -179,51 +212,40 @@ class Controller:
                 "name a folder that can"
             ) from None
 
-    def _find_scanner(self) -> None:
-        choice = self._settings.scanner
-        if self._only_collects and choice.binary is None and not (choice.version is None and binary_on_path()):
-            # Only collecting installs nothing.
-            self._scanner_error = f"gitleaks {choice.version or PINNED_VERSION} (not looked at while collecting)"
-            return
-        try:
-            self._scanner = find_scanner(choice, self._progress)
-        except EvaluationError as error:
-            self._scanner_error = str(error)
-
     def _progress(self, text: str) -> None:
         terminal = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal:
             terminal.write_line(text)
             terminal.flush()
 
-    def _scanner_title(self) -> str:
-        if self._settings.analyses is not None:
-            folder = shown_path(self._settings.analyses, self._config.invocation_params.dir)
-            return f"analyses in {folder} (nothing is scanned)"
-        if self._scanner:
-            return self._scanner.title
-        if self._only_collects:
-            return str(self._scanner_error)
-        return f"NO SCANNER: {one_line_error(str(self._scanner_error))}"
-
     def _share(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="gitleaks-eval-"))
-        configuration = self._settings.configuration
-        self._evaluation.bench = Bench(
-            folder=str(self._folder),
-            run_id=str(uuid.uuid4()),
-            scanner=asdict(self._scanner) if self._scanner else None,
-            scanner_error=self._scanner_error,
-            config=str(copy_configuration(configuration, self._folder)) if configuration else "",
-            timeout_seconds=self._settings.timeout_seconds,
-            severity_policy=str(self._settings.severity_policy),
-            title=self._judged_title(),
-            trace_key=secrets.token_hex(32) if self._evaluation.judging else "",
-        )
+        self._folder = folder = Path(tempfile.mkdtemp(prefix="gitleaks-eval-"))
+        run_id, trace_key = str(uuid.uuid4()), secrets.token_hex(32) if self._evaluation.judging else ""
+        benches = {}
+        for index, one in enumerate(self._under_test):
+            # Names may be paths: the folders have numbers.
+            own = folder / f"candidate-{index}" if len(self._under_test) > 1 else folder
+            own.mkdir(exist_ok=True)
+            configuration = one.candidate.configuration
+            benches[one.candidate.name] = Bench(
+                folder=str(own),
+                run_id=run_id,
+                scanner=asdict(one.build) if one.build else None,
+                scanner_error=one.error,
+                config=str(copy_configuration(configuration, own)) if configuration else "",
+                timeout_seconds=self._settings.timeout_seconds,
+                severity_policy=str(self._settings.severity_policy),
+                title=self._judged_title(one),
+                trace_key=trace_key,
+                turns=str(folder / "turns"),
+                decode_depth=one.candidate.decode_depth,
+                mode=one.candidate.mode,
+            )
+        self._evaluation.shared = Shared(str(folder), benches)
 
-    def _judged_title(self) -> str:
+    def _judged_title(self, one: UnderTest) -> str:
         """The scanner as judges know it: the same for the same build and configuration, and no path of this machine."""
-        fields = self._saved["scanner"] if self._saved else self._scanner_fields({})
+        fields = self._saved["scanner"] if self._saved else one.fields(self._settings.root, {})
         digest = fields["config_sha256"]
         return f"{fields['name']} {fields['version']}, configuration sha256 {digest and digest[:12]}"
 
@@ -247,143 +269,76 @@ class Controller:
 
     def _refuse_nothing(self, session: pytest.Session) -> None:
         ends_well = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
-        if self._is_full and session.exitstatus in ends_well and not self._collected_checks():
+        if self._is_full and session.exitstatus in ends_well and not self._evaluation.collected.identities:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
             self._written = (
                 "ERROR gitleaks-eval: no check was collected, so nothing was evaluated; see -k, -m and the arguments"
             )
 
-    def _finished_run(self) -> Run | None:
-        if self._run is None and self._folder:
+    def _finished_runs(self) -> Mapping[str, Run]:
+        """The run of each candidate, by its name; none when no check was selected."""
+        if not self._runs and self._folder:
             collected = self._evaluation.collected
             if (self._folder / COLLECTED).exists():
                 collected = Collected.from_json((self._folder / COLLECTED).read_bytes())
             if collected.identities:
-                self._run = self._make_run(collected)
-        return self._run
+                self._runs = {
+                    one.candidate.name: make_run(self._evaluation, one, collected, self._recorder, self._broken_files)
+                    for one in self._under_test
+                }
+        return self._runs
 
-    def _collected_checks(self) -> int:
-        return len(self._evaluation.collected.identities) or (len(self._run.results) if self._run else 0)
+    def _explain_misses(self) -> None:
+        """Say of each missed finding which entry of the configuration hides it."""
+        candidates = self._settings.candidates
+        for candidate in candidates:
+            run = self._runs[candidate.name]
+            if self._settings.analyses is None and run.scorecard.findings.missed:
+                workbench = self._evaluation.workbench(candidate.name)
+                # What hides a finding is a help; that it is missed is said in any case.
+                with contextlib.suppress(EvaluationError):
+                    run.hidden.update(
+                        hidden_findings(
+                            run,
+                            workbench,
+                            candidate.configuration,
+                            candidates[0].configuration,
+                            self._settings.root,
+                        )
+                    )
 
-    def _make_run(self, collected: Collected) -> Run:
-        assert self._folder is not None  # noqa: S101 - for the type checker: there is a ledger only with a folder
-        real = {repository.name for repository in self._evaluation.repositories}
-        recorded = self._recorder.results(collected.identities)
-        results = [result for result in recorded if result.scenario not in real]
-        scenarios = self._evaluation.scenarios
-        by_scenario: dict[str | None, list[CheckResult]] = {
-            name: [] for name in (*(scenario.name for scenario in scenarios), None)
+    def _compare(self) -> None:
+        """Hold each candidate against the baseline; a part of the checks is no comparison."""
+        if not self._settings.compares or any(run.partial for run in self._runs.values()):
+            return
+        times = self._times()
+        saved = self._settings.baseline
+        names = {name: name or str(run.scanner["version"]) for name, run in self._runs.items()}
+        sides = [evaluated(names[name], run, times.get(name, ())) for name, run in self._runs.items()]
+        baseline = saved or sides[0]
+        notes = comparability(saved, sides[0].corpus_sha256) if saved else []
+        pairs = [compare(baseline, side, notes) for side in (sides if saved else sides[1:])]
+        hidden = {
+            (names[name], scenario, *place): text
+            for name, run in self._runs.items()
+            for (scenario, place), text in run.hidden.items()
         }
-        for result in results:
-            by_scenario[result.scenario].append(result)
-        by_scenario = {name: group for name, group in by_scenario.items() if group}
-        own_subjects = self._evaluation.workbench.subjects
-        read = {one.name: own_subjects.get(one.name) or read_subject(self._folder, one.name) for one in scenarios}
-        subjects = {name: subject for name, subject in read.items() if subject and name in by_scenario}
-        unevaluated = sum(
-            scenario.expected.total_secrets
-            for scenario in scenarios
-            if scenario.name in by_scenario and scenario.name not in subjects
-        )
-        possible = len(catalogue()) * len(scenarios) + collected.own
-        incomplete = any(result.outcome == ERROR for result in results) or bool(self._broken_files)
-        partial = len(results) < possible
-        findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
-        card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=partial)
-        judged = self._evaluation.judging.judged(self._folder) if self._evaluation.judging else None
-        return Run(
-            results=results,
-            scenarios=scenarios,
-            subjects=subjects,
-            scorecard=card,
-            scanner=self._scanner_fields(subjects),
-            corpus_sha256=_corpus_sha256(scenarios),
-            generated_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            possible_checks=possible,
-            incomplete=incomplete,
-            partial=partial,
-            reasons=[f"{name} could not be collected" for name in self._broken_files] + _reasons(results, possible),
-            by_scenario={name: group for name, group in by_scenario.items() if name is not None},
-            analyses=None if self._settings.analyses else self._analyses(subjects),
-            repositories=[self._real_evaluation(one, recorded) for one in self._evaluation.repositories],
-            judged=judged,
-            combined=combined_of(judged, card, incomplete=incomplete, partial=partial),
-            judge_log=bool(self._evaluation.judging and self._evaluation.judging.settings.observability),
-        )
+        self._compared = Compared(_listed(saved, sides), pairs, hidden)
 
-    def _real_evaluation(self, repository: RealRepository, recorded: Sequence[CheckResult]) -> RealEvaluation:
-        assert self._folder is not None  # noqa: S101 - as in _make_run
-        results = [result for result in recorded if result.scenario == repository.name]
-        left, path = repository_path(self._folder, repository.name), analysis_path(self._folder, repository.name)
-        if not (left.exists() and path.exists()):
-            problems = [result.message for result in results if result.outcome == ERROR]
-            problem = problems[0] if problems else "was not evaluated"
-            return RealEvaluation(repository.name, repository.source, results, None, None, None, problem)
-        data = json.loads(path.read_bytes())["data"]
-        return RealEvaluation(
-            repository.name,
-            repository.source,
-            results,
-            json.loads(left.read_bytes()),
-            data["secrets_by_rule"],
-            data["secrets_by_severity"],
-            None,
-        )
-
-    def _analyses(self, subjects: Mapping[str, Subject]) -> dict[str, Path]:
-        assert self._folder is not None  # noqa: S101 - as in _make_run
-        names = [*subjects, *(repository.name for repository in self._evaluation.repositories)]
-        return {name: path for name in names if (path := analysis_path(self._folder, name)).exists()}
-
-    def _scanner_fields(self, subjects: Mapping[str, Subject]) -> dict[str, Any]:
-        configuration = self._settings.configuration
-        build = self._scanner
-        if configuration is None:
-            name = _joined(subject.tool_name for subject in subjects.values())
-            version = _joined(subject.tool_version for subject in subjects.values())
-        else:
-            name, version = ("gitleaks", build.version if build else None)
-        return {
-            "name": name,
-            "version": version,
-            "source": build.source if build else None,
-            "sha256": build.sha256 if build else None,
-            "config": configuration.title(self._settings.root) if configuration else None,
-            "config_sha256": configuration.sha256 if configuration else None,
-            "command": build.command if build else None,
-            "decode_depth": build.decode_depth if build else None,
-        }
+    def _times(self) -> Mapping[str, Sequence[float]]:
+        """Times of one scan of the canary, in milliseconds, the candidates in turn; none where one cannot scan."""
+        times: dict[str, list[float]] = {name: [] for name in self._runs}
+        if len(self._runs) == 1 or any(run.incomplete for run in self._runs.values()):
+            return {}
+        with contextlib.suppress(EvaluationError):
+            for _ in range(TIMED_ROUNDS):
+                for name, found in times.items():
+                    found.append(self._evaluation.workbench(name).time_canary())
+        return times
 
 
-def _joined(names: Iterable[str | None]) -> str | None:
-    return ", ".join(sorted({name for name in names if name})) or None
-
-
-def _reasons(results: Sequence[CheckResult], possible: int) -> list[str]:
-    not_run = sum(result.message == NOT_RUN for result in results)
-    errors = sum(result.outcome == ERROR for result in results) - not_run
-    reasons = []
-    if errors:
-        names = dict.fromkeys(
-            result.scenario for result in results if result.outcome == ERROR and result.message != NOT_RUN
-        )
-        shown = ", ".join(str(name or "no scenario") for name in list(names)[:5])
-        reasons.append(f"{errors} checks could not be run ({shown}{', …' if len(names) > 5 else ''})")
-    if not_run:
-        reasons.append(f"{not_run} selected checks were not run: the run ended early")
-    if len(results) < possible:
-        reasons.append(f"{len(results)} of {possible} checks were selected")
-    return reasons
-
-
-def _corpus_sha256(scenarios: Sequence[Scenario]) -> str:
-    """One hash of all ground truths and recipes: reports with the same one are about the same truth."""
-    digest = hashlib.sha256()
-    for scenario in scenarios:
-        for path in (scenario.ground_truth, scenario.recipe):
-            content = path.read_bytes() if path.is_file() else b""
-            digest.update(hashlib.sha256(scenario.name.encode() + b"\0" + content).digest())
-    return digest.hexdigest()
+def _listed(saved: Evaluated | None, sides: Sequence[Evaluated]) -> list[Evaluated]:
+    return [*([saved] if saved else []), *sides]
 
 
 def _stop_on_signals() -> None:

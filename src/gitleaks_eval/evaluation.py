@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
@@ -11,18 +12,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gitleaks_eval import marks
+from gitleaks_eval.candidates import Trial
+from gitleaks_eval.comparing import Comparing
+from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import json_value, printable
 from gitleaks_eval.evidence import CheckFailed, Evidence
-from gitleaks_eval.plugin import CHECKS, JUDGES
+from gitleaks_eval.plugin import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT
 from gitleaks_eval.real_repository import RealRepository, real_repositories
 from gitleaks_eval.recipe import Recipe, load_recipe
 from gitleaks_eval.recorder import ERROR, FAILED, NOT_APPLICABLE, PASSED, Collected, Identity
+from gitleaks_eval.root import Root, given
 from gitleaks_eval.scenario import Scenario, load_scenarios
 from gitleaks_eval.scoring import CATEGORIES
-from gitleaks_eval.settings import Root, Settings, given, read_settings
+from gitleaks_eval.settings import Settings, read_settings
 from gitleaks_eval.sharing import write_atomically
-from gitleaks_eval.workbench import Bench, Workbench
+from gitleaks_eval.workbench import Shared, Workbench
 
 if TYPE_CHECKING:
     from gitleaks_eval.judging import Judging
@@ -48,7 +53,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     try:
         root = effective_root(config)
         settings = read_settings(root, reads_reports=judges and not checks)
-        scenarios = load_scenarios(settings.scenario_sources, settings.scenario_base, settings.analyses)
+        scenarios = _scenarios(settings)
         evaluation = Evaluation(config, settings, scenarios, _recipes(scenarios, judges=judges))
         evaluation.checks = checks
         evaluation.repositories = _repositories(root, scenarios, scans=checks and settings.analyses is None)
@@ -65,6 +70,26 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         config.pluginmanager.register(controller, "gitleaks_eval_controller")
     for category in CATEGORIES:
         config.addinivalue_line("markers", f"{marks.category_marker(category)}: the category {category}")
+    config.addinivalue_line("markers", "config_lint: the lint of the configuration under test")
+    config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
+
+
+def _scenarios(settings: Settings) -> list[Scenario]:
+    scenarios = load_scenarios(settings.scenario_sources, settings.scenario_base, settings.analyses)
+    if not settings.corpora:
+        return scenarios
+    from gitleaks_eval.corpus import load_corpus  # noqa: PLC0415 - only where a corpus is named
+
+    by_name = {scenario.name: scenario for scenario in scenarios}
+    for spec in settings.corpora:
+        corpus = load_corpus(spec, settings.corpus_base)
+        if other := by_name.get(corpus.name):
+            raise InputError(
+                f"--gitleaks-corpus {spec}: two scenarios are named {corpus.name!r}, this one and "
+                f"{other.ground_truth}; rename one"
+            )
+        by_name[corpus.name] = corpus
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def printable_lines(text: str) -> str:
@@ -76,6 +101,8 @@ def _judging(config: pytest.Config, root: Root, evaluation: "Evaluation") -> "Ju
     from gitleaks_eval.judges.settings import read_judge_settings  # noqa: PLC0415 - only where there are judges
     from gitleaks_eval.judging import Judging, check_sdk  # noqa: PLC0415 - the same
 
+    if len(evaluation.settings.candidates) > 1:
+        raise InputError("--gitleaks-judges: judges look at one candidate; name one version and configuration")
     settings = read_judge_settings(root, evaluation.settings.output)
     check_sdk(settings)
     return Judging(config, evaluation, settings)
@@ -96,7 +123,7 @@ def _recipes(scenarios: Sequence[Scenario], *, judges: bool) -> dict[str, Recipe
     return {
         scenario.name: load_recipe(scenario.recipe)
         for scenario in scenarios
-        if (scenario.analysis is None or judges) and scenario.recipe.exists()
+        if (scenario.analysis is None or judges) and scenario.recipe.exists() and scenario.corpus is None
     }
 
 
@@ -121,49 +148,88 @@ class Evaluation:
         self.scenarios = scenarios
         self._recipes = recipes
         self._config = config
-        self._workbench: Workbench | None = None
-        self._own_deselected = 0
+        self._workbenches: dict[str, Workbench] = {}
+        self._comparing: Comparing | None = None
+        self._own_deselected: Counter[str] = Counter()
         self._category_marks: dict[str, pytest.MarkDecorator] = {}
-        self.collected = Collected({}, 0)
+        self.collected = Collected({}, {})
         self.checks = True
         self.repositories: Sequence[RealRepository] = ()
         self.judging: Judging | None = None
-        self.bench: Bench | None = None
+        self.shared: Shared | None = None
         if hasattr(config, "workerinput"):
-            self.bench = Bench(**json.loads(config.workerinput[WORKER_INPUT]))
+            self.shared = Shared.from_json(config.workerinput[WORKER_INPUT])
 
     @property
     def subjects(self) -> Sequence[Scenario | RealRepository]:
         """What checks are run on: the scenarios, and the real repositories after them."""
         return [*self.scenarios, *self.repositories]
 
-    @property
-    def folder(self) -> str:
-        """The private folder of the run."""
-        if self.bench is None:
-            raise EvaluationError("nothing is evaluated while tests are only collected")
-        return self.bench.folder
+    def collects(self, folder: Path) -> bool:
+        """Whether this run has the tests of one of our folders."""
+        if folder == JUDGES:
+            return self.judging is not None
+        if folder == LINT:
+            return self.checks and any(
+                one.configuration and one.configuration.chain for one in self.settings.candidates
+            )
+        return self.checks
 
     @property
-    def workbench(self) -> Workbench:
-        """What has the analyses; made when it is first asked for."""
-        if self._workbench is None:
-            if self.bench is None:
-                raise EvaluationError("nothing is evaluated while tests are only collected")
-            shared = hasattr(self._config, "workerinput")
-            self._workbench = Workbench(self.bench, self.subjects, self._recipes, shared=shared)
-        return self._workbench
+    def trials(self) -> Sequence[Trial]:
+        """Each candidate on each subject."""
+        return [Trial(candidate.name, subject) for candidate in self.settings.candidates for subject in self.subjects]
+
+    @property
+    def folder(self) -> Path:
+        """The private folder of the run."""
+        return Path(self._known().folder)
+
+    def workbench(self, candidate: str | None = None) -> Workbench:
+        """What has the analyses of a candidate (the first, unless one is named); made when first asked for."""
+        return self._workbenches_of_all()[self.settings.candidates[0].name if candidate is None else candidate]
+
+    def analysis(self, trial: Trial) -> Analysis:
+        """The analysis that a candidate has of a scenario or real repository.
+
+        Raises:
+            EvaluationError: when it cannot be had.
+        """
+        return self.workbench(trial.candidate).analysis(trial.subject)
+
+    @property
+    def comparing(self) -> Comparing | None:
+        """What a failure is held against; None where nothing is compared."""
+        if self._comparing is None and self.settings.compares and self.shared:
+            saved = self.settings.baseline
+            name = saved.name if saved else self.settings.candidates[0].name
+            self._comparing = Comparing(name, saved, self.settings.accepts_review, self._workbenches_of_all())
+        return self._comparing
+
+    def _workbenches_of_all(self) -> Mapping[str, Workbench]:
+        if not self._workbenches:
+            is_worker = hasattr(self._config, "workerinput")
+            self._workbenches = {
+                name: Workbench(bench, self.subjects, self._recipes, shared=is_worker)
+                for name, bench in self._known().benches.items()
+            }
+        return self._workbenches
+
+    def _known(self) -> Shared:
+        if self.shared is None:
+            raise EvaluationError("nothing is evaluated while tests are only collected")
+        return self.shared
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Register the fixtures here, where a user's own ones of those names go before them."""
         from gitleaks_eval.fixtures import register_fixtures  # noqa: PLC0415 - it imports this module
 
-        register_fixtures(session, self.subjects)
+        register_fixtures(session, self.trials)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
         """Collect our modules also where the user's `python_files` would not."""
-        if file_path.parent not in {CHECKS, JUDGES} or not fnmatch(file_path.name, "test_*.py"):
+        if file_path.parent not in FOLDERS or not fnmatch(file_path.name, "test_*.py"):
             return None
         patterns = self._config.getini("python_files")
         usual = parent.session.isinitpath(file_path) or any(fnmatch(file_path.name, pattern) for pattern in patterns)
@@ -173,7 +239,7 @@ class Evaluation:
         """Give our modules outside rootdir their path as node id, so that it can be pasted back."""
         from gitleaks_eval.fixtures import register_fixtures  # noqa: PLC0415 - it imports this module
 
-        if module_path.parent not in {CHECKS, JUDGES}:
+        if module_path.parent not in FOLDERS:
             return None
         nodeid: Any = None if self.settings.root in module_path.parents else module_path.as_posix()
         module: _CheckModule = _CheckModule.from_parent(parent, path=module_path, nodeid=nodeid)
@@ -182,8 +248,12 @@ class Evaluation:
             from gitleaks_eval.judging import register_judge_fixtures  # noqa: PLC0415 - only where there are judges
 
             register_judge_fixtures(module, self.judging)
+        elif module_path.parent in {LINT, FINDINGS}:
+            from gitleaks_eval.beside import register_fixtures_beside  # noqa: PLC0415 - only where they are collected
+
+            register_fixtures_beside(module, self)
         elif not self._config.getoption("showfixtures"):
-            register_fixtures(module, self.subjects)
+            register_fixtures(module, self.trials)
         return module
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
@@ -195,8 +265,9 @@ class Evaluation:
             check_id, name, category = marks.checked(*mark.args, **mark.kwargs)
         except (TypeError, ValueError) as error:
             raise pytest.UsageError(f"{item.nodeid}: {error}; write @check(id, name, category=...)") from None
-        scenario = _scenario_name(item)
-        identity = Identity(sys.intern(check_id), sys.intern(name), sys.intern(category), scenario)
+        trial = trial_of(item)
+        scenario, candidate = (trial.subject.name, trial.candidate) if trial else (None, "")
+        identity = Identity(sys.intern(check_id), sys.intern(name), sys.intern(category), scenario, candidate)
         item.stash[IDENTITY] = identity
         item.user_properties.extend(_identity_properties(identity))
         item.add_marker(self._category_mark(category))
@@ -227,27 +298,38 @@ class Evaluation:
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Count a user's own checks that are left out; how many of ours there are is known."""
-        self._own_deselected += sum(map(self._is_own, items))
+        self._own_deselected.update(self._own(items))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Say what was selected, and have the first analyses made."""
         selected = {item.nodeid: item.stash[IDENTITY] for item in session.items if IDENTITY in item.stash}
-        own = sum(map(self._is_own, session.items))
-        self.collected = Collected(selected, own + self._own_deselected)
-        if self.bench is None:
+        self.collected = Collected(selected, self._own_deselected + self._own(session.items))
+        if self.shared is None:
             return
         if not hasattr(self._config, "workerinput"):
-            self.workbench.start(dict.fromkeys(item.scenario for item in selected.values() if item.scenario))
+            self.start(selected.values())
             return
-        path = Path(self.bench.folder) / COLLECTED
+        path = self.folder / COLLECTED
         if not path.exists():
             write_atomically(path, self.collected.as_json().encode())
 
-    def _is_own(self, item: pytest.Item) -> bool:
-        """Whether this is a user's own check, of a scenario or of none: those of real repositories enter no score."""
-        identity = item.stash.get(IDENTITY, None)
+    def start(self, identities: Iterable[Identity]) -> None:
+        """Have the analyses made that these checks look at, each candidate's in this order."""
+        names: dict[str, dict[str, None]] = {candidate.name: {} for candidate in self.settings.candidates}
+        for identity in identities:
+            if identity.scenario:
+                names[identity.candidate][identity.scenario] = None
+        for candidate, of_candidate in names.items():
+            self.workbench(candidate).start(of_candidate)
+
+    def _own(self, items: Iterable[pytest.Item]) -> Counter[str]:
+        """How many of a user's own checks there are by candidate; those of real repositories enter no score."""
         real = {repository.name for repository in self.repositories}
-        return identity is not None and item.path.parent != CHECKS and identity.scenario not in real
+        return Counter(
+            item.stash[IDENTITY].candidate or self.settings.candidates[0].name
+            for item in items
+            if IDENTITY in item.stash and item.path.parent != CHECKS and item.stash[IDENTITY].scenario not in real
+        )
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -257,35 +339,47 @@ class Evaluation:
         report = yield
         identity = item.stash.get(IDENTITY, None)
         if identity is None:
+            if item.path.parent in {LINT, FINDINGS}:
+                _show_message_only(report, call)
+                self._excuse_beside(report, item)
             return report
         outcome = _outcome(report, call)
         if outcome:
             left = _outcome_properties(outcome, item.stash.get(EVIDENCE, None), call)
             item.user_properties[:] = _others(item.user_properties) + _identity_properties(identity) + left
             report.user_properties = list(item.user_properties)
-        if call.excinfo and isinstance(call.excinfo.value, (CheckFailed, EvaluationError)):
-            report.longrepr = _message_only(call.excinfo)
+        _show_message_only(report, call)
+        if outcome == FAILED and self.comparing and (trial := trial_of(item)):
+            excuse_report(report, self.comparing.excuse(trial, identity.check_id, getattr(item, "obj")))  # noqa: B009 - items of other kinds have none
         if report.when == "teardown" and EVIDENCE in item.stash:
             del item.stash[EVIDENCE]
         return report
 
+    def _excuse_beside(self, report: pytest.TestReport, item: pytest.Item) -> None:
+        if not (self.comparing and report.failed and report.when == "call"):
+            return
+        from gitleaks_eval.beside import excuse_beside  # noqa: PLC0415 - only where they are collected
+
+        excuse_report(report, excuse_beside(item, self, self.comparing))
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Stop what still runs, before reports are written."""
-        if self._workbench:
-            self._workbench.close()
+        for workbench in self._workbenches.values():
+            workbench.close()
 
 
-def _scenario_name(item: pytest.Item) -> str | None:
+def trial_of(item: pytest.Item) -> Trial | None:
+    """The candidate and scenario that a test is about."""
     callspec = getattr(item, "callspec", None)
-    scenario = callspec.params.get("scenario") if callspec else None
-    return scenario.name if isinstance(scenario, (Scenario, RealRepository)) else None
+    trial = callspec.params.get("gitleaks_trial") if callspec else None
+    return trial if isinstance(trial, Trial) else None
 
 
 def _needs_truth(item: pytest.Item) -> bool:
     """Whether this is a check that compares with a ground truth, on a real repository, which has none."""
-    callspec = getattr(item, "callspec", None)
-    real = callspec is not None and isinstance(callspec.params.get("scenario"), RealRepository)
+    trial = trial_of(item)
+    real = trial is not None and isinstance(trial.subject, RealRepository)
     return real and "expected" in getattr(item, "fixturenames", ())
 
 
@@ -348,6 +442,18 @@ def _outcome_properties(
         _property("expected", json.dumps(json_value(left.expected))),
         _property("actual", json.dumps(json_value(left.actual))),
     ]
+
+
+def excuse_report(report: pytest.TestReport, reason: str | None) -> None:
+    """Report a failure as expected, because of this reason; it stays a failed check in every score."""
+    if reason and report.failed:
+        report.outcome = "skipped"
+        report.wasxfail = reason
+
+
+def _show_message_only(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+    if call.excinfo and isinstance(call.excinfo.value, (CheckFailed, EvaluationError)):
+        report.longrepr = _message_only(call.excinfo)
 
 
 def _message_only(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:

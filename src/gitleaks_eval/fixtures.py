@@ -4,28 +4,37 @@ from collections.abc import Sequence
 
 import pytest
 
+from gitleaks_eval.candidates import Trial
 from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.evaluation import EVALUATION, EVIDENCE
 from gitleaks_eval.evidence import Evidence
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.scenario import Expected, Scenario
 
+PARAMETER = "gitleaks_trial"
 
-def scenario(request: pytest.FixtureRequest) -> Scenario | RealRepository:
-    """The scenario of this check: one test a scenario, `name`, `description`, and what is `expected`."""
-    parameter: Scenario | RealRepository = request.param
+
+def gitleaks_trial(request: pytest.FixtureRequest) -> Trial:
+    """The candidate and the scenario of this check: one test for each pair."""
+    parameter: Trial = request.param
     return parameter
 
 
-def expected(scenario: Scenario) -> Expected:
+def scenario(gitleaks_trial: Trial) -> Scenario | RealRepository:
+    """The scenario of this check: one test a scenario, `name`, `description`, and what is `expected`."""
+    return gitleaks_trial.subject
+
+
+def expected(gitleaks_trial: Trial) -> Expected:
     """What the ground truth expects of this scenario: counts, rule ids, files, findings, thresholds."""
-    return scenario.expected
+    subject = gitleaks_trial.subject
+    assert isinstance(subject, Scenario)  # noqa: S101 - checks that ask for a truth are not run on real repositories
+    return subject.expected
 
 
-def analysis(scenario: Scenario | RealRepository, request: pytest.FixtureRequest) -> Analysis:
+def analysis(gitleaks_trial: Trial, request: pytest.FixtureRequest) -> Analysis:
     """What was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; built and scanned once a run."""
-    evaluation = request.config.stash[EVALUATION]
-    return evaluation.workbench.analysis(scenario)
+    return request.config.stash[EVALUATION].analysis(gitleaks_trial)
 
 
 def evidence(request: pytest.FixtureRequest) -> Evidence:
@@ -34,10 +43,11 @@ def evidence(request: pytest.FixtureRequest) -> Evidence:
     return left
 
 
-def register_fixtures(node: pytest.Session | pytest.Module, scenarios: Sequence[Scenario | RealRepository]) -> None:
-    """Register the fixtures for all tests below a node; `scenario` has the scenarios as its parameters."""
-    names = tuple(one.name for one in scenarios)
-    pytest.register_fixture(name="scenario", func=scenario, node=node, scope="session", params=scenarios, ids=names)
+def register_fixtures(node: pytest.Session | pytest.Module, trials: Sequence[Trial]) -> None:
+    """Register the fixtures for all tests below a node; what is shared has the trials as its parameters."""
+    names = tuple(trial.name for trial in trials)
+    pytest.register_fixture(name=PARAMETER, func=gitleaks_trial, node=node, scope="session", params=trials, ids=names)
+    pytest.register_fixture(name="scenario", func=scenario, node=node, scope="session")
     pytest.register_fixture(name="expected", func=expected, node=node, scope="session")
     pytest.register_fixture(name="analysis", func=analysis, node=node, scope="session")
     pytest.register_fixture(name="evidence", func=evidence, node=node)

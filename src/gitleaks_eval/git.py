@@ -19,6 +19,10 @@ LOG = ("log", "-p", "-U0", "--full-history", "--all", "--no-textconv", "--no-ext
 # Above git's own core.bigFileThreshold no log shows a file as text, so nothing is ever found in it.
 LARGEST_TEXT = 512 << 20
 _CHUNK = 1 << 20
+LARGEST_TREE_BYTES = 1 << 30
+LARGEST_TREE_ENTRIES = 1_000_000
+# Every scanner of files obeys these where they stand in the root (upstream cmd/root.go).
+_IGNORE_LISTS = {b".gitleaksignore", b".betterleaksignore"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +258,50 @@ def head_files(repository: Path, largest: int, seconds: float | None = None) -> 
             content = _object(git, object_id, largest)[1]
             if content is not None:
                 yield HeadFile(path, kind == _SYMLINK, content)
+
+
+def write_head(repository: Path, folder: Path, seconds: float | None = None) -> int:
+    """Write the files of HEAD into an empty folder, and say how many of them are not empty.
+
+    This is no checkout: nothing of the repository's configuration or attributes is obeyed. Symlinks and
+    submodules are left out, as scanners of files pass them by; so are files of more than 512 MiB, and the lists
+    of findings to ignore in the root, which a scanner would obey.
+
+    Raises:
+        EvaluationError: when git does not answer, a name is not one that a file in a folder can have, a file
+            cannot be written, or there is too much.
+    """
+    written = total = 0
+    for number, file in enumerate(head_files(repository, LARGEST_TEXT, seconds)):
+        total += len(file.content)
+        if total > LARGEST_TREE_BYTES or number >= LARGEST_TREE_ENTRIES:
+            raise EvaluationError(
+                f"the files of HEAD are more than {LARGEST_TREE_BYTES >> 20} MiB or {LARGEST_TREE_ENTRIES} entries; "
+                "scan its history instead (mode git)"
+            )
+        if file.is_symlink or file.path.lower() in _IGNORE_LISTS:
+            continue
+        _write(folder.joinpath(*map(_safe_name, file.path.split(b"/"))), file.content)
+        written += bool(file.content)
+    return written
+
+
+def _safe_name(name: bytes) -> str:
+    separators = b"/\\:" if os.name == "nt" else b"/"
+    if name.lower() in {b"", b".", b"..", b".git"} or any(byte in separators for byte in name):
+        raise EvaluationError(f"HEAD has a file named {name!r}, which no checkout would write")
+    return os.fsdecode(name)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Exclusive: a tree that names one path twice is refused.
+        with path.open("xb") as file:
+            file.write(content)
+    except OSError as error:
+        name = os.fsencode(path.name)
+        raise EvaluationError(f"the file {name!r} of HEAD cannot be written: {error.strerror or error}") from None
 
 
 def contents_of(repository: Path, names: Iterable[bytes], largest: int, seconds: float) -> Iterator[bytes | None]:

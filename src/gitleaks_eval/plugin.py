@@ -19,17 +19,19 @@ FLAG = "--gitleaks-eval"
 JUDGES_FLAG = "--gitleaks-judges"
 CHECKS = Path(__file__).parent / "checks"
 JUDGES = Path(__file__).parent / "judges"
+LINT = Path(__file__).parent / "lint"
+FINDINGS = Path(__file__).parent / "findings"
+FOLDERS = (CHECKS, LINT, FINDINGS, JUDGES)
 _DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 
+_IniType = Literal["string", "float", "bool", "args"]
 _CONFIG_HELP = (
     "the configuration under test; `builtin` names the scanner's own"
     " (default: GITLEAKS_CONFIG, else .gitleaks.toml in rootdir, else builtin)"
 )
-_OPTIONS: tuple[tuple[str, str, Literal["string", "float"], str], ...] = (
+_OPTIONS: tuple[tuple[str, str, _IniType, str], ...] = (
     ("binary", "PATH", "string", "the scanner under test"),
-    ("version", "X.Y.Z", "string", "use this version of Gitleaks, installing it into the user's cache if needed"),
-    ("config", "FILE", "string", _CONFIG_HELP),
     ("analysis", "DIR", "string", "evaluate the analyses that are there (<scenario>.json) instead of scanning"),
     ("output", "DIR", "string", "where the reports go (default: gitleaks-eval-results under rootdir)"),
     ("scan_timeout", "SECONDS", "float", "a scan that takes longer is an error (default: 300)"),
@@ -37,16 +39,22 @@ _OPTIONS: tuple[tuple[str, str, Literal["string", "float"], str], ...] = (
     ("judge_model", "MODEL", "string", "the model that judges: a short name or a full id (default: opus-4.5)"),
     ("judge_store", "DIR", "string", "where replies are kept for replay (default: judge-store in the output folder)"),
     ("evaluation_mode", "MODE", "string", "what judges look at: auto, synthetic or real_world (default: auto)"),
+    ("baseline", "FILE", "string", "compare with a saved evaluation_report.json"),
+    ("fail_on", "VERDICT", "string", "what fails a comparison: review or regression (default: review)"),
 )
 _SCENARIOS_HELP = (
     "core (the nine), edge, or a folder with ground_truth/<scenario>.json and synthetic_repos/<scenario>.yaml;"
     " repeatable (default: core)"
 )
-_REPEATABLE = (
-    ("scenarios", "core|edge|DIR", _SCENARIOS_HELP),
-    ("real_repo", "PATH|URL", "a real repository to evaluate beside, or @FILE with one a line; repeatable"),
+_VERSION_HELP = "use this version (8.30.1, betterleaks@1.4.0), installing it if needed; repeat it to compare versions"
+_REPEATABLE: tuple[tuple[str, str, _IniType, str], ...] = (
+    ("version", "[SCANNER@]X.Y.Z", "string", _VERSION_HELP),
+    ("config", "FILE", "string", f"{_CONFIG_HELP}; repeat it to compare configurations"),
+    ("scenarios", "core|edge|DIR", "args", _SCENARIOS_HELP),
+    ("corpus", "KIND:PATH", "args", "a labelled corpus (annotated, report) as a scenario; repeatable"),
+    ("real_repo", "PATH|URL", "args", "a real repository to evaluate beside, or @FILE with one a line; repeatable"),
 )
-_INI_ONLY: tuple[tuple[str, Literal["string", "float", "bool"], bool | None, str], ...] = (
+_INI_ONLY: tuple[tuple[str, _IniType, bool | None, str], ...] = (
     ("severity_policy", "string", None, "a severity policy of your own (JSON file)"),
     ("judge_timeout", "float", None, "the total time for one verdict, in seconds (default: 120)"),
     ("judge_max_calls", "string", None, "how many questions a run may put to the model (default: 40)"),
@@ -64,14 +72,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gitleaks-eval", "gitleaks-eval: is this Gitleaks fit for use?")
     group.addoption(FLAG, action="store_true", help="run the evaluation: collects the shipped checks")
     group.addoption(JUDGES_FLAG, action="store_true", help="run the LLM judges, alone or after the checks")
+    group.addoption(
+        "--gitleaks-compare", action="store_true", help="compare the candidates of pyproject.toml in rootdir"
+    )
+    group.addoption(
+        "--gitleaks-findings",
+        action="store_true",
+        help="also a test for each expected finding, and for unexpected ones",
+    )
     for name, metavar, ini_type, text in _OPTIONS:
         option = f"--gitleaks-{name.replace('_', '-')}"
         group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", help=text)
         parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
-    for name, metavar, text in _REPEATABLE:
+    for name, metavar, ini_type, text in _REPEATABLE:
         option = f"--gitleaks-{name.replace('_', '-')}"
         group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", action="append", help=text)
-        parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type="args", default=[])
+        parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
     for name, kind, default, text in _INI_ONLY:
         parser.addini(f"gitleaks_{name}", text, type=kind, default=default)
 
@@ -114,7 +130,7 @@ def is_shipped(argument: str, *folders: Path) -> bool:
     """Whether an argument (path, node id or dotted name) is one of our test modules, or their folder."""
     name = argument.partition("::")[0]
     path = Path(name).resolve()
-    for folder in folders or (CHECKS, JUDGES):
+    for folder in folders or FOLDERS:
         module = f"gitleaks_eval.{folder.name}"
         if name == module or name.startswith(f"{module}."):
             return True
@@ -125,7 +141,7 @@ def is_shipped(argument: str, *folders: Path) -> bool:
 
 def names_a_check(argument: str) -> bool:
     """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
-    if is_shipped(argument, CHECKS):
+    if is_shipped(argument, CHECKS, LINT, FINDINGS):
         return True
     path = Path(argument.partition("::")[0])
     if path.suffix != ".py" or not path.is_file():
@@ -137,9 +153,10 @@ def names_a_check(argument: str) -> bool:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the shipped checks alone in a run that did not ask for them, also in our own checkout."""
     evaluation = _evaluation(config)
-    if collection_path == CHECKS:
-        return True if evaluation is None or not evaluation.checks else None
-    return True if collection_path == JUDGES and (evaluation is None or evaluation.judging is None) else None
+    folder = collection_path if collection_path in FOLDERS else collection_path.parent
+    if folder not in FOLDERS:
+        return None
+    return None if evaluation is not None and evaluation.collects(folder) else True
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:

@@ -27,14 +27,18 @@ class Finished:
     stderr: str
 
 
-def run_limited(
+def run_limited(  # noqa: PLR0913 - what a process has; each is a word
     command: Sequence[str],
     folder: Path,
     environment: Mapping[str, str],
     seconds: float,
     stop: threading.Event | None = None,
+    *,
+    start_in: Path | None = None,
 ) -> Finished:
     """Run a program in `folder`, which is private to it: all that it writes belongs there.
+
+    `start_in` is where it starts instead, when what it reads is to be its current folder.
 
     It runs in a process group of its own, which is killed however this ends. Output goes to files, not
     pipes: a child that it leaves behind cannot keep us waiting.
@@ -48,7 +52,7 @@ def run_limited(
         try:
             process = subprocess.Popen(
                 command,
-                cwd=folder,
+                cwd=start_in or folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,

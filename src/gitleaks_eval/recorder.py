@@ -17,19 +17,26 @@ NOT_RUN = "was not run: the run ended before it"
 
 
 class Identity(NamedTuple):
-    """Which check of which scenario a test is; `scenario` is None for a check that takes none."""
+    """Which check of which scenario a test is; `scenario` is None for a check that takes none.
+
+    `candidate` is empty when there is only one.
+    """
 
     check_id: str
     name: str
     category: str
     scenario: str | None
+    candidate: str = ""
 
 
 class Collected(NamedTuple):
-    """The selected checks of a run by node id, and how many there are, selected or not, that we do not ship."""
+    """The selected checks of a run by node id, and how many there are, selected or not, that we do not ship.
+
+    `own` is by candidate.
+    """
 
     identities: Mapping[str, Identity]
-    own: int
+    own: Mapping[str, int]
 
     def as_json(self) -> str:
         """This value as JSON, for the process that reports; `from_json` is the inverse."""
@@ -105,7 +112,7 @@ class Recorder:
         missing = _Entry(ERROR, NOT_RUN, "null", "null", 0)
         return [
             CheckResult(
-                *identity,
+                *identity[:4],
                 outcome=entry.outcome,
                 message=entry.message,
                 expected=entry.expected,

@@ -9,15 +9,16 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.escaping import printable
-from gitleaks_eval.git import Readable, git_environment
+from gitleaks_eval.git import Readable, git_environment, write_head
 from gitleaks_eval.gitleaks import IGNORE_ALLOW, ScannerBuild
 from gitleaks_eval.process import Finished, run_limited
+from gitleaks_eval.scanners import SCANNERS
 
 # Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
 LEAKS_FOUND = 42
@@ -28,19 +29,25 @@ _BYTES = re.compile(r"scanned ~(\d+) bytes")
 _ERROR_LINE = re.compile(r" (FTL|ERR) |^panic:")
 _LONG_WORD = re.compile(r"\S{16,}")
 _GIT_FAILED = re.compile(r"partial scan|stderr is not empty|git error encountered|\[git\]", re.IGNORECASE)
+# A scan of files goes on after an error, and may end well.
+_FILES_FAILED = re.compile(r" (?:FTL|ERR) |WRN skipping|partial scan")
+
+Mode = Literal["git", "dir"]
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
     """What the scanner reported: its findings as they are (with raw secrets), and how it says it read them.
 
-    `commits` and `added_bytes` are None where the build does not report them.
+    `commits` and `added_bytes` are None where the build does not report them. `files` is None for a scan of the
+    history; for one of files it is how many there were that are not empty.
     """
 
     findings: list[dict[str, Any]]
     duration_ms: float
     commits: int | None
     added_bytes: int | None
+    files: int | None = None
 
     def __repr__(self) -> str:
         """Without the findings: they hold raw secrets, and tracebacks show values."""
@@ -49,48 +56,63 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Scanner:
-    """A build with the configuration under test; `scratch` is where each scan has a private folder."""
+    """A build with the configuration under test; `scratch` is where each scan has a private folder.
+
+    `decode_depth` overrides the default of the build. `mode` is what is scanned: `git`, the history, or `dir`,
+    the files of HEAD.
+    """
 
     build: ScannerBuild
     config: Path
     scratch: Path
     timeout_seconds: float
     stop: threading.Event
+    decode_depth: int | None = None
+    mode: Mode = "git"
 
     def scan(self, repository: Path, *, obey_allow: bool = True) -> Scan:
-        """Scan the whole history of a repository.
+        """Scan the whole history of a repository, or the files of its HEAD; paths are relative to it.
 
         Without `obey_allow`, comments that allow a secret hide nothing, where the build can be told so.
 
         Raises:
-            EvaluationError: when the scan failed, or its report or exit code cannot be believed.
+            EvaluationError: when the scan failed, its report or exit code cannot be believed, or the files
+                cannot be written.
         """
+        if self.mode == "git":
+            return self._scan(repository, _GIT_FAILED, obey_allow=obey_allow)
+        with _private_folder(self.scratch) as tree:
+            files = write_head(repository, tree)
+            return replace(self._scan(tree, _FILES_FAILED, obey_allow=obey_allow), files=files)
+
+    def _scan(self, source: Path, failure: re.Pattern[str], *, obey_allow: bool) -> Scan:
         with _private_folder(self.scratch) as folder:
             report = folder / "report.json"
             done = run_limited(
-                [*self._command(repository, report), *self._allow_options(obey_allow=obey_allow)],
+                [*self._command(source, report), *self._allow_options(obey_allow=obey_allow)],
                 folder,
                 {**git_environment(), "TMPDIR": str(folder), "XDG_CONFIG_HOME": str(folder)},
                 self.timeout_seconds,
                 self.stop,
+                # Files are reported, and allowed by a configuration, under the path that is given.
+                start_in=source if self.mode == "dir" else None,
             )
             findings = _read_report(report, done)
         log = _ANSI.sub("", done.stderr + done.stdout)
-        if failed := _GIT_FAILED.search(log):
-            raise EvaluationError(f"its log says that reading the repository failed ({failed[0]!r})")
+        if failed := failure.search(log):
+            raise EvaluationError(f"its log says that reading the repository failed ({failed[0].strip()!r})")
         commits, added = _COMMITS.search(log), _BYTES.search(log)
         return Scan(findings, done.duration_ms, int(commits[1]) if commits else None, int(added[1]) if added else None)
 
     def _allow_options(self, *, obey_allow: bool) -> list[str]:
         return [IGNORE_ALLOW] if self.build.ignores_allow and not obey_allow else []
 
-    def _command(self, repository: Path, report: Path) -> list[str]:
-        source = [str(repository)] if self.build.command == "git" else ["--source", str(repository)]
-        depth = self.build.decode_depth
+    def _command(self, source: Path, report: Path) -> list[str]:
+        depth = self.build.depth(self.decode_depth)
+        live_validation = SCANNERS[self.build.name].live_validation
         return [
             self.build.path,
-            self.build.command,
-            *source,
+            *self._subcommand(source),
             "--config",
             str(self.config),
             "--report-format",
@@ -103,14 +125,26 @@ class Scanner:
             "info",
             "--no-banner",
             *(() if depth is None else ("--max-decode-depth", str(depth))),
+            # Never rely on the default: what is found must not leave the machine.
+            *((f"{live_validation}=false",) if self.build.validates else ()),
         ]
+
+    def _subcommand(self, source: Path) -> list[str]:
+        if self.build.command == "git":
+            return ["git", str(source)] if self.mode == "git" else ["dir", "."]
+        return ["detect", "--source", str(source)] if self.mode == "git" else ["detect", "--no-git", "--source", "."]
 
 
 def unread(scan: Scan, there: Readable) -> str | None:
     """Why the scan cannot have read what git says is there, or None when it has.
 
-    Builds differ in what they count (upstream detect/git.go): a scan has to agree with one way of counting, whole.
+    Builds differ in what they count (upstream detect/git.go): a scan has to agree with one way of counting, whole. Of
+    a scan of files they tell the bytes or nothing, and which files a configuration allows or a build takes for
+    binary is not known: only that something was read can be asked for.
     """
+    if scan.files is not None:
+        nothing_read = scan.files > 0 and scan.added_bytes == 0
+        return f"it reports 0 bytes scanned, and there are {scan.files} files to scan" if nothing_read else None
     if scan.commits is None and scan.added_bytes is None:
         return "it says neither how many commits nor how many bytes it read"
     ways = (

@@ -1,6 +1,7 @@
 """A scenario: what must be found (its ground truth) and where its recipe or its analysis stands."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,10 @@ from gitleaks_eval.schema import schema_problems
 
 PACKAGE = Path(__file__).parent
 SUITES = ("core", "edge")
+# The bound of what nobody has set a bound for.
+UNBOUNDED = math.inf
+
+Place = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,10 @@ class ExpectedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Bounds of the performance checks (SP-1 to SP-4), with the defaults of the requirements."""
+    """Bounds of the performance checks (SP-1 to SP-4), with the defaults of the requirements.
+
+    Where one is `UNBOUNDED`, its check is not applicable.
+    """
 
     max_scan_time_ms: float = 10_000
     max_ms_per_commit: float = 1_000
@@ -40,14 +48,18 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The `expected` section of a ground truth; what the file leaves out is zero, empty or false."""
+    """The `expected` section of a ground truth; what the file leaves out is zero, empty or false.
+
+    A count is None where the truth cannot know it (labels say nothing of values, a report nothing of HEAD):
+    its check is not applicable.
+    """
 
     total_secrets: int
-    unique_secrets: int
-    secrets_in_head: int
-    secrets_in_history: int
+    unique_secrets: int | None
+    secrets_in_head: int | None
+    secrets_in_history: int | None
     files_with_secrets: int
-    commits_with_secrets: int
+    commits_with_secrets: int | None
     rule_ids: tuple[str, ...] = ()
     files_with_secrets_list: tuple[str, ...] = ()
     secrets_by_rule: Mapping[str, int] = field(default_factory=dict)
@@ -65,11 +77,28 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class Corpus:
+    """What a scenario from an external corpus is made of.
+
+    `source` is the folder or git repository to scan, `how` says what becomes of it (`committed to a temporary
+    repository`). At a place (file, line, rule) in `clean` the labels say that nothing is to be found; at one in
+    `tolerated` a finding is neither expected nor unexpected.
+    """
+
+    kind: str
+    source: Path
+    how: str
+    clean: frozenset[Place] = frozenset()
+    tolerated: frozenset[Place] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """One repository to evaluate; `name` is the stem of its files.
 
     `recipe` builds its repository and `analysis` is its analysis in analysis mode; each path may name
-    a file that is not there, which is an error of this scenario's checks only.
+    a file that is not there, which is an error of this scenario's checks only. Of a scenario with a `corpus`
+    both files are the corpus itself.
     """
 
     name: str
@@ -78,6 +107,7 @@ class Scenario:
     ground_truth: Path
     recipe: Path
     analysis: Path | None = None
+    corpus: Corpus | None = None
 
     def __repr__(self) -> str:
         """Short, because pytest shows fixtures in tracebacks."""

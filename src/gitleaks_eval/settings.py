@@ -1,16 +1,15 @@
 """The options of the command line and their ini twins, read into one frozen value."""
 
 import math
-import shutil
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from gitleaks_eval.configuration import Configuration, choose_configuration
+from gitleaks_eval.candidates import Candidate, read_candidates
+from gitleaks_eval.comparison import Evaluated, evaluated_from_report
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.gitleaks import ScannerChoice
-from gitleaks_eval.install import checked_version
+from gitleaks_eval.root import Given, Root, given, refuse_beside
+from gitleaks_eval.scenario import read_json
 from gitleaks_eval.severity import SHIPPED_POLICY, load_policy
 
 RESULTS = "gitleaks-eval-results"
@@ -19,42 +18,30 @@ DEFAULT_TIMEOUT_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
-    """Where settings come from: rootdir, the ini file of the full run, what it and the command line say."""
-
-    path: Path
-    ini_path: Path | None
-    getini: Callable[[str], Any]
-    getoption: Callable[[str], Any]
-    invocation: Path
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
-    """What a run is about; every path is absolute and every input file has been looked at."""
+    """What a run is about; every path is absolute and every input file has been looked at.
+
+    The first of the `candidates` is the baseline, unless a saved report is. `accepts_review` says that what is
+    to review does not fail a comparison.
+    """
 
     root: Path
-    scanner: ScannerChoice
-    configuration: Configuration | None
+    candidates: tuple[Candidate, ...]
+    baseline: Evaluated | None
+    accepts_review: bool
     scenario_sources: tuple[str, ...]
     scenario_base: Path
+    corpora: tuple[str, ...]
+    corpus_base: Path
     analyses: Path | None
     output: Path
     timeout_seconds: float
     severity_policy: Path
 
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The value of one option, the folder it is relative to, and the option or setting that gave it."""
-
-    value: Any
-    base: Path
-    named_by: str
-
-    def path(self) -> Path:
-        """The value as a path, absolute."""
-        return self.base / Path(self.value).expanduser()
+    @property
+    def compares(self) -> bool:
+        """Whether there is something to compare with."""
+        return len(self.candidates) > 1 or self.baseline is not None
 
 
 def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
@@ -70,72 +57,29 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     reports = _output(output.path() if output else root.path / RESULTS)
     analyses = _analyses(given(root, "analysis"))
     if analyses:
-        _refuse_beside(root, "--gitleaks-analysis", "nothing is scanned", ("binary", "version", "config"))
+        scanning = ("binary", "version", "config", "corpus")
+        refuse_beside(root, "--gitleaks-analysis", "nothing is scanned", scanning)
     elif reads_reports:
         analyses = reports / ANALYSES
     scenarios = given(root, "scenarios")
     policy = given(root, "severity_policy", ini_only=True)
-    named = given(root, "config")
+    corpora = given(root, "corpus") if analyses is None else None
     if policy:
         load_policy(policy.path())
-    configuration = None
-    if analyses is None:
-        choice = (named.value, named.base, named.named_by) if named else None
-        configuration = choose_configuration(choice, root.path, root.invocation)
     return Settings(
         root=root.path,
-        scanner=_scanner_choice(root),
-        configuration=configuration,
+        candidates=(Candidate("", ScannerChoice(), None),) if analyses else read_candidates(root),
+        baseline=_baseline(given(root, "baseline")),
+        accepts_review=_accepts_review(given(root, "fail_on")),
         scenario_sources=tuple(scenarios.value) if scenarios else ("core",),
         scenario_base=scenarios.base if scenarios else root.path,
+        corpora=tuple(corpora.value) if corpora else (),
+        corpus_base=corpora.base if corpora else root.path,
         analyses=analyses,
         output=reports,
         timeout_seconds=_timeout(given(root, "scan_timeout")),
         severity_policy=policy.path() if policy else SHIPPED_POLICY,
     )
-
-
-def given(root: Root, name: str, *, ini_only: bool = False) -> Given | None:
-    """What the user gave for `name`: the option of the command line, else the ini setting, else None."""
-    option = None if ini_only else root.getoption(f"gitleaks_{name}")
-    if option is not None and option != []:
-        return Given(option, root.invocation, f"--gitleaks-{name.replace('_', '-')}")
-    value = root.getini(f"gitleaks_{name}")
-    if value in (None, "", []):
-        return None
-    base = root.ini_path.parent if root.ini_path else root.path
-    return Given(value, base, f"ini gitleaks_{name}")
-
-
-def _refuse_beside(root: Root, option: str, why: str, names: Iterable[str]) -> None:
-    """What is named on the command line and would be ignored is an error: nobody must believe it was looked at."""
-    for name in names:
-        other = given(root, name)
-        if other and other.named_by.startswith("--"):
-            raise InputError(f"{other.named_by} {other.value}: {why} beside {option}; leave one of the two out")
-
-
-def _scanner_choice(root: Root) -> ScannerChoice:
-    if root.getoption("gitleaks_binary"):
-        _refuse_beside(root, "--gitleaks-binary", "the binary has the version it has", ["version"])
-    ways = [given(root, name) for name in ("binary", "version")]
-    # The command line goes before the ini file, also when the two name different ways.
-    for choice in sorted((one for one in ways if one), key=lambda one: one.named_by.startswith("ini")):
-        if choice is ways[0]:
-            return ScannerChoice(binary=_executable(choice), named_by=choice.named_by)
-        return ScannerChoice(version=checked_version(choice.value, choice.named_by), named_by=choice.named_by)
-    return ScannerChoice()
-
-
-def _executable(value: Given) -> Path:
-    path = value.path()
-    if not path.exists():
-        raise InputError(f"{value.named_by} {path}: does not exist; name its path, or leave it out for PATH")
-    if not path.is_file():
-        raise InputError(f"{value.named_by} {path}: is not a file; name the gitleaks binary itself")
-    if shutil.which(path) is None:
-        raise InputError(f"{value.named_by} {path}: is not executable; try chmod +x")
-    return path
 
 
 def _analyses(value: Given | None) -> Path | None:
@@ -146,6 +90,20 @@ def _analyses(value: Given | None) -> Path | None:
         wrong = "is not a folder" if folder.exists() else "does not exist"
         raise InputError(f"{value.named_by} {folder}: {wrong}; name a folder of <scenario>.json files")
     return folder
+
+
+def _baseline(value: Given | None) -> Evaluated | None:
+    if value is None:
+        return None
+    return evaluated_from_report(read_json(value.path(), f"{value.named_by}:"), str(value.value))
+
+
+def _accepts_review(value: Given | None) -> bool:
+    if value is None:
+        return False
+    if value.value not in {"review", "regression"}:
+        raise InputError(f"{value.named_by} {value.value!r}: there are review and regression")
+    return bool(value.value == "regression")
 
 
 def _timeout(value: Given | None) -> float:

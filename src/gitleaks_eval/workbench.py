@@ -26,7 +26,7 @@ from gitleaks_eval.matching import Matching, match_findings, matching_from_json
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Recipe
 from gitleaks_eval.repository_cache import BuiltRepository, built_repository
-from gitleaks_eval.scanner import Scan, Scanner, unread
+from gitleaks_eval.scanner import Mode, Scan, Scanner, unread
 from gitleaks_eval.scenario import Expected, Scenario
 from gitleaks_eval.secret_kinds import Secret, reveals
 from gitleaks_eval.severity import SeverityPolicy, load_policy
@@ -45,8 +45,9 @@ class Bench:
     `title` names scanner and configuration; with the `trace_key` (hex, empty without judges) pieces of
     secrets are hashed, so that no prompt holds one.
 
-    `folder` is private to the run; `scanner` is a `ScannerBuild`, or None when there is none: then
-    `scanner_error` says why. Both are None when analyses are evaluated that exist.
+    `folder` is private to the run, and `turns`, where scans of all candidates take turns. `scanner` is a
+    `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
+    evaluated that exist.
     """
 
     folder: str
@@ -58,6 +59,27 @@ class Bench:
     severity_policy: str
     title: str
     trace_key: str
+    turns: str
+    decode_depth: int | None = None
+    mode: Mode = "git"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the processes of a run share: its private folder, and the bench of each candidate by name."""
+
+    folder: str
+    benches: Mapping[str, Bench]
+
+    def as_json(self) -> str:
+        """This value as JSON, for a parallel worker."""
+        return json.dumps({"folder": self.folder, "benches": {name: asdict(one) for name, one in self.benches.items()}})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Shared":
+        """What the process that reports has shared."""
+        document = json.loads(text)
+        return cls(document["folder"], {name: Bench(**bench) for name, bench in document["benches"].items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +124,7 @@ class Workbench:
         self.subjects: dict[str, Subject] = {}
         self._shared = shared
         self._bench = bench
-        self._folder = Path(bench.folder)
+        self.folder = self._folder = Path(bench.folder)
         self._evaluated = {subject.name: subject for subject in subjects}
         self._recipes = recipes
         self._stop = threading.Event()
@@ -188,11 +210,11 @@ class Workbench:
     def _make(self, subject: Scenario | RealRepository) -> bytes:
         what = "repository" if isinstance(subject, RealRepository) else "scenario"
         try:
-            scanner, canary = self._scanner(), self._canary()
+            scanner, canary = self.scanner, self._canary()
             if isinstance(subject, RealRepository):
                 document = self._analysed_clone(scanner, subject, canary)
             else:
-                repository = built_repository(self._recipe(subject), f"recipe {subject.recipe}")
+                repository = self.repository(subject)
                 document = self._analysed(scanner, repository, subject, canary)
         except EvaluationError as error:
             problem = f"{what} {subject.name}: {error}"
@@ -203,6 +225,28 @@ class Workbench:
             problem = f"{what} {subject.name}: the scan failed; its message quotes a planted secret and is withheld"
         raise EvaluationError(problem)
 
+    def time_canary(self) -> float:
+        """How long one scan of the canary takes, in milliseconds, while no other scan of ours is running.
+
+        Raises:
+            EvaluationError: when it fails.
+        """
+        canary = self._canary()
+        with all_turns(Path(self._bench.turns), self._cores):
+            return self.scanner.scan(canary.repository.path).duration_ms
+
+    def repository(self, scenario: Scenario) -> BuiltRepository:
+        """The repository of a scenario, built from its recipe or its corpus.
+
+        Raises:
+            EvaluationError: when it cannot be built.
+        """
+        if scenario.corpus:
+            from gitleaks_eval.corpus import corpus_repository  # noqa: PLC0415 - only where a corpus is named
+
+            return corpus_repository(scenario, self._folder / "corpora" / scenario.name)
+        return built_repository(self._recipe(scenario), f"recipe {scenario.recipe}")
+
     def _recipe(self, scenario: Scenario) -> Recipe:
         recipe = self._recipes.get(scenario.name)
         if recipe is None:
@@ -212,14 +256,18 @@ class Workbench:
     def _analysed(
         self, scanner: Scanner, repository: BuiltRepository, scenario: Scenario, canary: Canary
     ) -> dict[str, Any]:
-        with turn(self._folder / "turns", self._cores):
+        with turn(Path(self._bench.turns), self._cores):
             scans = [self._scanned(scanner, repository, canary)]
         while len(scans) < ATTEMPTS and _over_threshold(scans, scenario.expected):
-            with all_turns(self._folder / "turns", self._cores):
+            with all_turns(Path(self._bench.turns), self._cores):
                 scans.append(self._scanned(scanner, repository, canary))
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
         scan = min(scans, key=lambda one: one.duration_ms)
+        if scenario.corpus:
+            from gitleaks_eval.corpus import without_tolerated  # noqa: PLC0415 - only where a corpus is named
+
+            scan = replace(scan, findings=without_tolerated(scan.findings, scenario.corpus))
         self._leave_traces(scenario.name, scan)
         head = read_head(repository.path)
         provenance = replace(
@@ -235,7 +283,7 @@ class Workbench:
         folder, seconds = self._folder / "clones" / repository.name, self._bench.timeout_seconds
         try:
             cloned = clone(repository, folder, seconds, self._stop)
-            with turn(self._folder / "turns", self._cores):
+            with turn(Path(self._bench.turns), self._cores):
                 built = BuiltRepository(cloned.path, readable(cloned.path, seconds))
                 scan = self._scanned(scanner, built, canary, obey_allow=False)
             self._leave_traces(repository.name, scan)
@@ -267,6 +315,7 @@ class Workbench:
             timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
             scan_time_ms=scan.duration_ms,
             scan_attempts=1,
+            scanner=scanner.build.name,
         )
 
     @cached_property
@@ -313,7 +362,13 @@ class Workbench:
             check_canary(scanner, canary.repository, canary.secrets)
         return scan
 
-    def _scanner(self) -> Scanner:
+    @property
+    def scanner(self) -> Scanner:
+        """The scanner under test, with its configuration.
+
+        Raises:
+            EvaluationError: when there is none.
+        """
         if self._bench.scanner is None:
             raise EvaluationError(self._bench.scanner_error or "there is no scanner")
         return Scanner(
@@ -322,6 +377,8 @@ class Workbench:
             self._folder,
             self._bench.timeout_seconds,
             self._stop,
+            self._bench.decode_depth,
+            self._bench.mode,
         )
 
     def _canary(self) -> Canary:
@@ -330,7 +387,7 @@ class Workbench:
 
         def make() -> bytes:
             repository = build_canary(self._folder / "canary" / "built", secrets)
-            scan = check_canary(self._scanner(), repository, secrets)
+            scan = check_canary(self.scanner, repository, secrets)
             tells = {"tells_commits": scan.commits is not None, "tells_bytes": scan.added_bytes is not None}
             return json.dumps({"readable": asdict(repository.readable), **tells}).encode()
 
@@ -391,7 +448,7 @@ def _subject(expected: Expected, analysis: Analysis) -> Subject:
     attempts = analysis.results.get("scan_attempts")
     return Subject(
         match_findings(expected, findings),
-        _text(outer.get("tool_name") or analysis.results.get("tool")),
+        _text(outer.get("scanner") or outer.get("tool_name") or analysis.results.get("tool")),
         _text(outer.get("tool_version") or analysis.results.get("tool_version")),
         attempts if isinstance(attempts, int) else None,
     )

@@ -4,7 +4,7 @@ from functools import partial
 
 from gitleaks_eval import Evidence, check_at_most, marks, not_applicable
 from gitleaks_eval.envelope import Analysis
-from gitleaks_eval.scenario import Expected
+from gitleaks_eval.scenario import UNBOUNDED, Expected
 
 check = partial(marks.check, category="Performance")
 
@@ -12,9 +12,7 @@ check = partial(marks.check, category="Performance")
 @check("SP-1", "Total scan time")
 def test_SP_1_scan_time(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The scan took no longer than it may."""
-    check_at_most(
-        evidence, expected.thresholds.max_scan_time_ms, analysis.count("scan_time_ms"), what="scan time in ms"
-    )
+    _check_bound(evidence, expected.thresholds.max_scan_time_ms, analysis.count("scan_time_ms"), "scan time in ms")
 
 
 @check("SP-2", "Time per commit")
@@ -24,7 +22,7 @@ def test_SP_2_time_per_commit(expected: Expected, analysis: Analysis, evidence: 
     if commits == 0:
         not_applicable("N/A - no commits with secrets")
     actual = analysis.count("scan_time_ms") / commits
-    check_at_most(evidence, expected.thresholds.max_ms_per_commit, actual, what="ms per commit with secrets")
+    _check_bound(evidence, expected.thresholds.max_ms_per_commit, actual, "ms per commit with secrets")
 
 
 @check("SP-3", "Time per finding")
@@ -34,11 +32,17 @@ def test_SP_3_time_per_finding(expected: Expected, analysis: Analysis, evidence:
     if total == 0:
         not_applicable("N/A - no secrets found")
     actual = analysis.count("scan_time_ms") / total
-    check_at_most(evidence, expected.thresholds.max_ms_per_finding, actual, what="ms per finding")
+    _check_bound(evidence, expected.thresholds.max_ms_per_finding, actual, "ms per finding")
 
 
 @check("SP-4", "Findings count reasonable")
 def test_SP_4_findings_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """There are no more findings than a test may have."""
     maximum = expected.thresholds.max_findings_for_test
-    check_at_most(evidence, maximum, len(analysis.findings()), what="findings")
+    _check_bound(evidence, maximum, len(analysis.findings()), "findings")
+
+
+def _check_bound(evidence: Evidence, maximum: float, actual: float, what: str) -> None:
+    if maximum == UNBOUNDED:
+        not_applicable(f"No bound is set for the {what}")
+    check_at_most(evidence, maximum, actual, what=what)

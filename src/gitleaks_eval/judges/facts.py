@@ -1,23 +1,24 @@
 """From analyses to the facts that judges look at; each process of a run can make them from what all share."""
 
 import importlib
-import inspect
 import pkgutil
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
 import gitleaks_eval.checks
+from gitleaks_eval.checking import Check, check_outcome
 from gitleaks_eval.envelope import Analysis
-from gitleaks_eval.evidence import CheckFailed, Evidence
+from gitleaks_eval.evidence import CheckFailed
 from gitleaks_eval.judges.heuristics import covered_rules
 from gitleaks_eval.judges.material import Facts
-from gitleaks_eval.marks import CHECK_MARK, NotApplicable
+from gitleaks_eval.marks import CHECK_MARK
 from gitleaks_eval.matching import EXACT, MOVED, Match, match_findings
+from gitleaks_eval.recorder import FAILED
 from gitleaks_eval.scenario import Expected, Scenario
 from gitleaks_eval.scoring import CRITICAL_CHECKS
 
@@ -42,7 +43,7 @@ def scenario_facts(scenario: Scenario, analysis: Analysis) -> Facts:
         failed_checks=tuple(check for check in failed_checks(analysis, expected) if check in CRITICAL_CHECKS),
         expected=matching.expected,
         expected_rules=tuple(rules),
-        expected_history=expected.secrets_in_history,
+        expected_history=expected.secrets_in_history or 0,
         matches=matching.matches,
         severities_expected=sum(finding.expected_severity is not None for finding in expected.findings),
         severities=tuple(_with_expected_severity(expected, matching.matches)),
@@ -96,28 +97,21 @@ def baseline_of(facts: Sequence[Facts]) -> Mapping[str, Any]:
 
 def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str]:
     """The ids of the shipped checks that fail for an analysis; without a truth, of those that need none."""
-    given = {"analysis": analysis, "expected": expected}
-    for check_id, function, names in _checks():
-        if expected is None and "expected" in names:
-            continue
-        try:
-            function(**{name: given[name] for name in names if name in given}, evidence=Evidence())
-        except CheckFailed:
+    for check_id, check in _checks():
+        if check_outcome(check, analysis, expected) == FAILED:
             yield check_id
-        except NotApplicable:
-            continue
 
 
 @cache
-def _checks() -> tuple[tuple[str, Callable[..., None], tuple[str, ...]], ...]:
-    """Each shipped check: its id, its function, and what it asks for."""
+def _checks() -> tuple[tuple[str, Check], ...]:
+    """Each shipped check: its id and its function."""
     package = gitleaks_eval.checks
     modules = [
         importlib.import_module(f"{package.__name__}.{module.name}")
         for module in pkgutil.iter_modules(package.__path__)
     ]
     return tuple(
-        (mark.args[0], function, tuple(inspect.signature(function).parameters))
+        (mark.args[0], function)
         for module in modules
         for function in vars(module).values()
         for mark in getattr(function, "pytestmark", ())

@@ -10,7 +10,7 @@ from gitleaks_eval.errors import InputError
 from gitleaks_eval.judges.material import MODES
 from gitleaks_eval.judges.models import resolve_model
 from gitleaks_eval.judges.verdict import CAP_IT, EXCLUDE, FLAG
-from gitleaks_eval.settings import Given, Root, given
+from gitleaks_eval.root import Given, Root, given
 
 LLM, HEURISTIC, REPLAY = "llm", "heuristic", "replay"
 AUTO = "auto"

@@ -8,6 +8,7 @@ from typing import Any
 import gitleaks_eval
 from gitleaks_eval.escaping import json_value
 from gitleaks_eval.judges.material import REAL_WORLD
+from gitleaks_eval.metrics import make_metrics, metrics_json
 from gitleaks_eval.recorder import NOT_APPLICABLE, PASSED, CheckResult
 from gitleaks_eval.reports.judges import llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
@@ -35,6 +36,7 @@ def evaluation_report(run: Run) -> Iterator[bytes]:
             "summary": report_summary(run),
             "dimensions": [_dimension(name, score) for name, score in run.scorecard.by_category.items()],
             "scenarios": [_scenario(run, name, score) for name, score in run.scorecard.by_scenario.items()],
+            "metrics": metrics_json(make_metrics({name: one.matching for name, one in run.subjects.items()})),
             "incomplete": run.incomplete,
             "partial": run.partial,
             "reasons": list(run.reasons),
@@ -149,13 +151,18 @@ def _findings(run: Run) -> Iterator[str]:
             reported_line,
             reported_severity,
         ) in subject.matching.matches:
+            hidden = run.hidden.get((name, (path, line, rule_id))) if run.hidden else None
             yield (
                 f'{{"scenario": {scenario}, "file_path": {text[path]}, "line_number": {line}, '
                 f'"rule_id": {text[rule_id]}, "severity": {text[severity]}, "status": {text[status]}, '
                 f'"reported_rule_id": {text[reported_rule_id]}, '
                 f'"reported_line_number": {"null" if reported_line is None else reported_line}, '
-                f'"reported_severity": {text[reported_severity]}}}'
+                f'"reported_severity": {text[reported_severity]}{_hidden(hidden)}}}'
             )
+
+
+def _hidden(text: str | None) -> str:
+    return f', "hidden_by": {json.dumps(json_value(text))}' if text else ""
 
 
 class _JsonTexts(dict[str | None, str]):

@@ -1,11 +1,13 @@
 """Write the files of a run into its folder."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitleaks_eval.judges.verdict import Combined, Judged, log_lines
+from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import evaluation_report, with_long_lists
 from gitleaks_eval.reports.judges import HEADING, REPORT, judges_markdown, llm_fields
 from gitleaks_eval.reports.run import Run
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
 PARTIAL = "partial"
+SUMMARY_AT_MOST = 900_000
 JUDGE_LOG = "judges.jsonl"
 
 
@@ -46,8 +49,10 @@ def _is_ours(folder: Path) -> bool:
     return ignore.is_file() and ignore.read_bytes() == IGNORE
 
 
-def write_reports(run: Run, output: Path) -> Path:
-    """Write all reports of a run and return their folder; those of a partial run have one of their own.
+def write_reports(run: Run, output: Path, candidate: str = "") -> Path:
+    """Write all reports of a run and return their folder.
+
+    Those of a candidate have a folder of its name, those of a partial run one of their own in it.
 
     Reports of scenarios that this run does not have, or could not analyse, are removed: nobody must take
     an analysis of yesterday for one of today.
@@ -55,7 +60,7 @@ def write_reports(run: Run, output: Path) -> Path:
     Raises:
         OSError: when a file cannot be written.
     """
-    folder = output / PARTIAL if run.partial else output
+    folder = output / candidate / PARTIAL if run.partial else output / candidate
     written = set()
 
     def placed() -> Iterator[tuple[Path, Iterable[bytes]]]:
@@ -69,6 +74,22 @@ def write_reports(run: Run, output: Path) -> Path:
         if path.relative_to(folder).as_posix() not in written:
             path.unlink()
     return folder
+
+
+def write_comparison(compared: Compared, output: Path) -> Path:
+    """Write a comparison, add it to the summary of a GitHub job, and return the file for people.
+
+    Raises:
+        OSError: when a file cannot be written.
+    """
+    text = comparison_markdown(compared)
+    report = output / "comparison.md"
+    write_together([(output / "comparison.json", [comparison_json(compared)]), (report, [text])])
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("ab") as file:
+            # GitHub drops a summary of more than 1 MiB whole.
+            file.write(text if len(text) < SUMMARY_AT_MOST else text[:SUMMARY_AT_MOST].rpartition(b"\n")[0] + b"\n")
+    return report
 
 
 def update_reports(output: Path, judged: Judged, combined: Combined | None, settings: "JudgeSettings") -> Path:

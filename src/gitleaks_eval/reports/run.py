@@ -1,7 +1,7 @@
 """What the reports are about: one run, as values."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.matching import EXACT, MISSED, Match
 from gitleaks_eval.recorder import CheckResult
-from gitleaks_eval.scenario import Scenario
+from gitleaks_eval.scenario import Place, Scenario
 from gitleaks_eval.scoring import Scorecard
 from gitleaks_eval.workbench import Subject
 
@@ -39,6 +39,7 @@ class Run:
     run is incomplete or partial; `possible_checks` is how many there are, selected or not; `analyses` are the
     files that this run made, None when it evaluated files that were there. `repositories` are the real ones;
     `judged` and `combined` are None unless judges were asked; `judge_log` says whether their calls are logged.
+    `hidden` says, by scenario and place, which entry of the configuration hides a missed finding.
     """
 
     results: Sequence[CheckResult]
@@ -58,6 +59,7 @@ class Run:
     judged: Judged | None = None
     combined: Combined | None = None
     judge_log: bool = True
+    hidden: dict[tuple[str, Place], str] = field(default_factory=dict)
 
     def differences(self) -> Iterator[tuple[str, Match]]:
         """Each finding that is not as expected, with its scenario; the missed ones first."""

@@ -9,6 +9,7 @@ import pytest
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.matching import Match
 from gitleaks_eval.recorder import ERROR, failed_ids
+from gitleaks_eval.reports.comparison import Compared, comparison_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import counted, where
@@ -35,6 +36,30 @@ def summary(terminal: pytest.TerminalReporter, run: Run, written: str | None, ve
         terminal.write_line(printable(line))
     if written and not written.startswith("ERROR") and verbosity >= 0:
         terminal.write_line(printable(written))
+
+
+def comparison_summary(
+    terminal: pytest.TerminalReporter,
+    runs: Mapping[str, Run],
+    compared: Compared | None,
+    written: str | None,
+    verbosity: int,
+) -> None:
+    """The section of a comparison: a row a candidate, a verdict a pair, and what is lost."""
+    terminal.write_sep("=", "gitleaks-eval comparison", bold=True)
+    if compared is None:
+        partial = [name or "the candidate" for name, run in runs.items() if run.partial]
+        why = f"only a part of the checks of {', '.join(partial)} was selected" if partial else "the run ended early"
+        terminal.write_line(printable(f"NOT COMPARED  {why}"), yellow=True)
+    else:
+        worst = {pair.verdict for pair in compared.pairs}
+        for line in comparison_lines(compared):
+            terminal.write_line(line, red=line.startswith(("REGRESSION", "INCOMPLETE", "LOST")))
+        if verbosity >= 0 and worst & {"INCOMPLETE"}:
+            for line in dict.fromkeys(line for run in runs.values() for line in _reasons(run)):
+                terminal.write_line(printable(line), red=True)
+    if written and (verbosity >= 0 or written.startswith("ERROR")):
+        terminal.write_line(printable(written), red=written.startswith("ERROR"))
 
 
 def _details(run: Run, verbosity: int) -> Iterator[str]:
@@ -83,7 +108,8 @@ def _reasons(run: Run) -> Iterator[str]:
 
 def _findings(run: Run) -> Iterator[str]:
     for name, match in islice(run.differences(), FINDINGS_AT_MOST):
-        yield _finding(name, match, failed_ids(run.by_scenario.get(name, ())))
+        hidden = run.hidden.get((name, (match.file_path, match.line_number, match.rule_id)), "")
+        yield _finding(name, match, failed_ids(run.by_scenario.get(name, ())), hidden)
     for name, subject in run.subjects.items():
         matching = subject.matching
         for status, count in (("MISSED", matching.unlisted_missed), ("UNEXPECTED", matching.unlisted_unexpected)):
@@ -94,9 +120,9 @@ def _findings(run: Run) -> Iterator[str]:
         yield f"and {more} more"
 
 
-def _finding(scenario: str, match: Match, failed: list[str]) -> str:
+def _finding(scenario: str, match: Match, failed: list[str], hidden: str) -> str:
     fails = f"fails {' '.join(failed)}" if failed else "fails no check"
-    parts = [match.status.upper(), scenario, where(match), match.rule_id, match.severity or "", fails]
+    parts = [match.status.upper(), scenario, where(match), match.rule_id, match.severity or "", hidden, fails]
     return "  ".join(part for part in parts if part)
 
 

@@ -1,0 +1,138 @@
+"""What the tests beside the checks ask for: the lint of a configuration, and findings one by one."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gitleaks_eval.candidates import Candidate, Trial
+from gitleaks_eval.comparing import Comparing
+from gitleaks_eval.comparison import AS_IN_BASELINE
+from gitleaks_eval.config_lint import Problem, ask_scanner, lint
+from gitleaks_eval.matching import Match, Matching
+from gitleaks_eval.plugin import LINT
+from gitleaks_eval.scenario import Scenario
+
+if TYPE_CHECKING:
+    from gitleaks_eval.evaluation import Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class FindingCase:
+    """An expected finding of a scenario, by its place in the sorted list of them, under a candidate."""
+
+    trial: Trial
+    index: int
+    name: str
+
+
+def register_fixtures_beside(module: pytest.Module, evaluation: "Evaluation") -> None:
+    """Register what the tests of the lint, or of findings, ask for."""
+    if module.path.parent == LINT:
+        _register_lint(module, evaluation)
+    else:
+        _register_findings(module, evaluation)
+
+
+def lint_problems_of(candidate: Candidate, evaluation: "Evaluation") -> list[Problem]:
+    """What is wrong with the configuration of a candidate.
+
+    Raises:
+        EvaluationError: when its scanner cannot be had or asked.
+    """
+    assert candidate.configuration is not None  # noqa: S101 - only candidates with a configuration are linted
+    build = evaluation.workbench(candidate.name).scanner.build
+    static = lint(candidate.configuration, build.version, build.name)
+    return static + ask_scanner(build, candidate.configuration, Path(evaluation.folder))
+
+
+def finding_cases(trials: list[Trial]) -> list[FindingCase]:
+    """A case for each finding that a scenario expects: `8.30.1-cloud-mixed-.env.production:7:github-pat`."""
+    cases = []
+    seen: Counter[str] = Counter()
+    for trial in trials:
+        if not isinstance(trial.subject, Scenario):
+            continue
+        places = sorted((one.file_path, one.line_number, one.rule_id) for one in trial.subject.expected.findings)
+        for index, (path, line, rule) in enumerate(places):
+            name = f"{trial.name}-{path}:{line}:{rule}"
+            seen[name] += 1
+            cases.append(FindingCase(trial, index, name if seen[name] == 1 else f"{name}#{seen[name]}"))
+    return cases
+
+
+def _register_lint(module: pytest.Module, evaluation: "Evaluation") -> None:
+    candidates = [one for one in evaluation.settings.candidates if one.configuration and one.configuration.chain]
+    names = tuple(one.name or "configuration" for one in candidates)
+
+    def linted(request: pytest.FixtureRequest) -> Candidate:
+        """The candidate whose configuration is linted."""
+        candidate: Candidate = request.param
+        return candidate
+
+    def lint_problems(linted: Candidate) -> list[Problem]:
+        """What is wrong with the configuration of this candidate."""
+        return lint_problems_of(linted, evaluation)
+
+    pytest.register_fixture(name="linted", func=linted, node=module, scope="session", params=candidates, ids=names)
+    pytest.register_fixture(name="lint_problems", func=lint_problems, node=module)
+
+
+def _register_findings(module: pytest.Module, evaluation: "Evaluation") -> None:
+    trials = [trial for trial in evaluation.trials if isinstance(trial.subject, Scenario)]
+    cases = finding_cases(trials)
+
+    def matching_of(trial: Trial) -> Matching:
+        evaluation.analysis(trial)
+        return evaluation.workbench(trial.candidate).subjects[trial.subject.name].matching
+
+    def finding_case(request: pytest.FixtureRequest) -> FindingCase:
+        """An expected finding."""
+        case: FindingCase = request.param
+        return case
+
+    def match(finding_case: FindingCase) -> Match:
+        """What became of this expected finding."""
+        return matching_of(finding_case.trial).matches[finding_case.index]
+
+    def finding_trial(request: pytest.FixtureRequest) -> Trial:
+        """A candidate and a scenario."""
+        trial: Trial = request.param
+        return trial
+
+    def matching(finding_trial: Trial) -> Matching:
+        """All findings of this scenario, matched one to one."""
+        return matching_of(finding_trial)
+
+    ids = tuple(case.name for case in cases)
+    pytest.register_fixture(name="finding_case", func=finding_case, node=module, scope="session", params=cases, ids=ids)
+    pytest.register_fixture(name="match", func=match, node=module)
+    names = tuple(trial.name for trial in trials)
+    pytest.register_fixture(
+        name="finding_trial", func=finding_trial, node=module, scope="session", params=trials, ids=names
+    )
+    pytest.register_fixture(name="matching", func=matching, node=module)
+
+
+def excuse_beside(item: pytest.Item, evaluation: "Evaluation", comparing: Comparing) -> str | None:
+    """Why a failed test beside the checks does not fail the comparison, else None."""
+    parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
+    if case := parameters.get("finding_case"):
+        workbench = evaluation.workbench(case.trial.candidate)
+        return comparing.excuse_finding(
+            case.trial, workbench.subjects[case.trial.subject.name].matching.matches[case.index]
+        )
+    if trial := parameters.get("finding_trial"):
+        return comparing.excuse_finding(trial, None)
+    return _excuse_lint(parameters["linted"], evaluation, comparing)
+
+
+def _excuse_lint(candidate: Candidate, evaluation: "Evaluation", comparing: Comparing) -> str | None:
+    baseline = evaluation.settings.candidates[0]
+    if comparing.saved or not baseline.configuration:
+        return None
+    known = {(one.place, one.message) for one in lint_problems_of(baseline, evaluation)}
+    problems = {(one.place, one.message) for one in lint_problems_of(candidate, evaluation)}
+    return AS_IN_BASELINE if problems <= known else None

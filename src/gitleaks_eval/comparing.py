@@ -1,0 +1,89 @@
+"""A comparison while tests run: which failures are as in the baseline, found from what all processes share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gitleaks_eval.candidates import Trial
+from gitleaks_eval.checking import Check, check_outcome
+from gitleaks_eval.comparison import AS_IN_BASELINE, CheckKey, Differences, Evaluated, excuse, find_differences
+from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.matching import Match, Matching
+from gitleaks_eval.scenario import Scenario
+from gitleaks_eval.workbench import Workbench
+
+
+@dataclass(slots=True)
+class Comparing:
+    """The baseline, a candidate of this run (`name`) or a saved report, and what differs from it."""
+
+    name: str
+    saved: Evaluated | None
+    accepts_review: bool
+    workbenches: Mapping[str, Workbench]
+    _differences: dict[tuple[str, str], Differences] = field(default_factory=dict)
+
+    def excuse(self, trial: Trial, check_id: str, check: Check) -> str | None:
+        """Why a failed check does not fail the comparison, else None."""
+        if self.is_baseline(trial):
+            return AS_IN_BASELINE
+        key = CheckKey(check_id, trial.subject.name)
+        try:
+            outcomes = self._baseline_outcomes(trial, key, check)
+            return excuse(self._different(trial), outcomes, key, review=self.accepts_review)
+        except EvaluationError:
+            # There is nothing to compare with: it fails by itself.
+            return None
+
+    def excuse_finding(self, trial: Trial, match: Match | None) -> str | None:
+        """Why the test of an expected finding, or of unexpected ones (None), does not fail the comparison."""
+        if self.is_baseline(trial):
+            return AS_IN_BASELINE
+        try:
+            theirs, ours = self._matching(self.name, trial), self._matching(trial.candidate, trial)
+        except EvaluationError:
+            return None
+        if match is not None:
+            same = any(_is_alike(other, match) for other in theirs.matches)
+            return AS_IN_BASELINE if same else None
+        new = self._different(trial).new
+        same = not new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
+        return AS_IN_BASELINE if same else None
+
+    def is_baseline(self, trial: Trial) -> bool:
+        """Whether the trial is of the baseline itself."""
+        return self.saved is None and trial.candidate == self.name
+
+    def _baseline_outcomes(self, trial: Trial, key: CheckKey, check: Check) -> Mapping[CheckKey, str]:
+        if self.saved:
+            return self.saved.outcomes
+        subject = trial.subject
+        expected = subject.expected if isinstance(subject, Scenario) else None
+        outcome = check_outcome(check, self.workbenches[self.name].analysis(subject), expected, subject)
+        return {key: outcome} if outcome else {}
+
+    def _different(self, trial: Trial) -> Differences:
+        name = trial.subject.name
+        if (trial.candidate, name) not in self._differences:
+            self._differences[trial.candidate, name] = (
+                find_differences(
+                    {name: self._matching(self.name, trial)}, {name: self._matching(trial.candidate, trial)}
+                )
+                if isinstance(trial.subject, Scenario)
+                else Differences()
+            )
+        return self._differences[trial.candidate, name]
+
+    def _matching(self, candidate: str, trial: Trial) -> Matching:
+        if self.saved and candidate == self.name:
+            matching = self.saved.matchings.get(trial.subject.name)
+            if matching is None:
+                raise EvaluationError(f"the baseline has no scenario {trial.subject.name}")
+            return matching
+        workbench = self.workbenches[candidate]
+        workbench.analysis(trial.subject)
+        return workbench.subjects[trial.subject.name].matching
+
+
+def _is_alike(one: Match, other: Match) -> bool:
+    same = ("status", "file_path", "line_number", "rule_id", "reported_rule_id", "reported_line_number")
+    return all(getattr(one, name) == getattr(other, name) for name in same)

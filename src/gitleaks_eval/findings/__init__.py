@@ -1,0 +1,1 @@
+"""Findings as tests of their own, with `--gitleaks-findings`."""

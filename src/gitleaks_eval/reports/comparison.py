@@ -1,0 +1,274 @@
+"""`comparison.json` for programs, `comparison.md` for people, and the lines of a comparison for the terminal."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gitleaks_eval
+from gitleaks_eval.comparison import DIFFERENCES, Difference, Evaluated, Pair
+from gitleaks_eval.escaping import json_value, markdown, printable
+from gitleaks_eval.matching import MISSED, UNEXPECTED, alias_of
+from gitleaks_eval.metrics import Counts, make_metrics, rate_texts
+from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
+from gitleaks_eval.scoring import SCALE
+
+COMPARISON_SCHEMA_VERSION = "1.0"
+LISTED_AT_MOST = 200
+LINES_AT_MOST = 20
+RULES_AT_MOST = 20
+PLACES_AT_MOST = 5
+_TITLES = {
+    "lost": "Lost",
+    "new": "New",
+    "moved": "Moved",
+    "relabelled": "Relabelled",
+    "severity_changed": "Of another severity",
+    "gained": "Gained",
+    "restored": "Exact again",
+    "gone": "Gone",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A finished comparison: its candidates, the verdict of each pair, and what hides lost findings.
+
+    `hidden` is by candidate, scenario, file, line and rule.
+    """
+
+    candidates: Sequence[Evaluated]
+    pairs: Sequence[Pair]
+    hidden: Mapping[tuple[str, str, str, int, str], str] = field(default_factory=dict)
+
+    def hidden_by(self, pair: Pair, lost: Difference) -> str | None:
+        """Which entry of the candidate's configuration hides a finding that it lost."""
+        key = (pair.candidate, lost.scenario, lost.file_path, lost.line_number or 0, lost.rule_id)
+        return self.hidden.get(key)
+
+
+def comparison_json(compared: Compared) -> bytes:
+    """The comparison as JSON, one difference a line; it follows schemas/comparison.schema.json."""
+    pieces = with_long_lists(
+        {
+            "schema_version": COMPARISON_SCHEMA_VERSION,
+            "tool": TOOL,
+            "tool_version": gitleaks_eval.__version__,
+            "candidates": [_candidate(one) for one in compared.candidates],
+        },
+        {"pairs": [_pair(pair, compared) for pair in compared.pairs]},
+    )
+    return b"".join(pieces)
+
+
+def comparison_markdown(compared: Compared) -> bytes:
+    """The comparison as Markdown: candidates, verdicts, differences, and an error book."""
+    return ("\n".join(_markdown_lines(compared)) + "\n").encode("utf-8", "backslashreplace")
+
+
+def comparison_lines(compared: Compared) -> list[str]:
+    """The comparison for a terminal: a row a candidate, the verdict a pair, and each lost finding below it."""
+    candidates, pairs = compared.candidates, compared.pairs
+    rows = [_HEADINGS, *(_row(one, pairs) for one in candidates)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    for pair in pairs:
+        reasons = "; ".join(pair.reasons)
+        lines.append(
+            f"{pair.verdict}  {printable(pair.candidate)} against {printable(pair.baseline)}: {printable(reasons)}"
+        )
+        lost = pair.differences.lost
+        lines += [_lost_line(one, compared.hidden_by(pair, one)) for one in lost[:LINES_AT_MOST]]
+        if len(lost) > LINES_AT_MOST:
+            lines.append(f"LOST  and {len(lost) - LINES_AT_MOST} more")
+    return lines
+
+
+_HEADINGS = ["candidate", "score", "decision", "P", "R", "F1", "lost", "new", "ms"]
+
+
+def _candidate(one: Evaluated) -> dict[str, Any]:
+    counts = _counts(one)
+    return {
+        "name": one.name,
+        "scanner": one.scanner["name"],
+        **{name: one.scanner[name] for name in ("version", "sha256", "config")},
+        "score": one.score,
+        "decision": one.decision,
+        "guarded_decision": one.guarded_decision,
+        **{name: getattr(counts, name) for name in ("tp", "fp", "fn", "precision", "recall", "f1")},
+        "scan_ms": one.scan_ms,
+        "scan_ms_spread": one.scan_ms_spread,
+    }
+
+
+def _counts(one: Evaluated) -> Counts:
+    return make_metrics(one.matchings).total
+
+
+def _pair(pair: Pair, compared: Compared) -> str:
+    head = {
+        "baseline": pair.baseline,
+        "candidate": pair.candidate,
+        "verdict": pair.verdict,
+        "reasons": list(pair.reasons),
+        "time_ratio": pair.time_ratio,
+    }
+    lists: dict[str, Iterable[Difference | Any]] = {kind: getattr(pair.differences, kind) for kind in DIFFERENCES}
+    lists |= {"checks_worse": pair.checks_worse, "checks_better": pair.checks_better}
+    lines = {name: [json.dumps(json_value(one._asdict())) for one in entries] for name, entries in lists.items()}
+    lines["lost"] = [
+        json.dumps(json_value({**one._asdict(), "hidden_by": compared.hidden_by(pair, one)}))
+        for one in pair.differences.lost
+    ]
+    return b"".join(with_long_lists(head, lines)).decode("ascii").strip()
+
+
+# --- terminal
+
+
+def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
+    rates = rate_texts(_counts(one))
+    pair = next((pair for pair in pairs if pair.candidate == one.name), None)
+    return [
+        printable(one.name),
+        f"{one.score * SCALE:.2f}",
+        one.guarded_decision or "-",
+        *(rates[name] for name in ("precision", "recall", "f1")),
+        str(len(pair.differences.lost)) if pair else "-",
+        str(len(pair.differences.new)) if pair else "-",
+        f"{one.scan_ms:.0f}" if one.scan_ms is not None else "-",
+    ]
+
+
+def _lost_line(lost: Difference, hidden_by: str | None) -> str:
+    parts = (lost.scenario, _where(lost), lost.rule_id, lost.severity or "", hidden_by or "")
+    return "  ".join(filter(None, ["LOST", *map(printable, parts)]))
+
+
+def _where(one: Difference) -> str:
+    if one.line_number is None:
+        return "(by count: its ground truth lists no findings)"
+    return f"{one.file_path}:{one.line_number}"
+
+
+# --- Markdown
+
+
+def _markdown_lines(compared: Compared) -> Iterator[str]:
+    candidates, pairs = compared.candidates, compared.pairs
+    yield "# gitleaks-eval comparison"
+    yield ""
+    yield "| Candidate | Scanner | Configuration | Score (0-5) | Decision | Guarded | P | R | F1 | Scans (ms) |"
+    yield "|---|---|---|--:|---|---|--:|--:|--:|--:|"
+    for one in candidates:
+        yield _table_row(_candidate_cells(one))
+    for pair in pairs:
+        yield from _pair_lines(pair)
+        for lost in pair.differences.lost[:LISTED_AT_MOST]:
+            if hidden := compared.hidden_by(pair, lost):
+                yield ""
+                yield f"{markdown(_where(lost))} ({markdown(lost.rule_id)}) is {markdown(hidden)}."
+    for one in candidates:
+        yield from _error_book(one)
+
+
+def _candidate_cells(one: Evaluated) -> list[str]:
+    rates = rate_texts(_counts(one))
+    return [
+        one.name,
+        f"{one.scanner['name']} {one.scanner['version']}",
+        one.scanner["config"] or "",
+        f"{one.score * SCALE:.2f}",
+        one.decision or "none: partial",
+        one.guarded_decision or "none: partial",
+        *(rates[name] for name in ("precision", "recall", "f1")),
+        _time(one),
+    ]
+
+
+def _time(one: Evaluated) -> str:
+    if one.scan_ms is None:
+        return ""
+    spread = "" if one.scan_ms_spread is None else " ({:.0f} to {:.0f})".format(*one.scan_ms_spread)
+    return f"{one.scan_ms:.0f}{spread}"
+
+
+def _pair_lines(pair: Pair) -> Iterator[str]:
+    yield ""
+    yield f"## {pair.verdict}: {markdown(pair.candidate)} against {markdown(pair.baseline)}"
+    yield ""
+    for reason in pair.reasons:
+        yield f"- {markdown(reason)}"
+    if pair.time_ratio is not None:
+        yield f"- scans take {pair.time_ratio:.2f} times as long"
+    for kind, title in _TITLES.items():
+        yield from _differences(title, getattr(pair.differences, kind))
+    changes = [("worse", one) for one in pair.checks_worse] + [("better", one) for one in pair.checks_better]
+    cells = [(text, one.check_id, one.scenario or "", one.outcome, one.candidate_outcome) for text, one in changes]
+    yield from _table("Checks", ("", "Check", "Scenario", "Baseline", "Candidate"), cells)
+
+
+def _differences(title: str, found: Sequence[Difference]) -> Iterator[str]:
+    headings = ("Scenario", "Where", "Rule", "Baseline", "Candidate")
+    yield from _table(title, headings, [_difference_cells(one) for one in found[:LISTED_AT_MOST]], len(found))
+
+
+def _difference_cells(one: Difference) -> list[str]:
+    baseline = _reported(one, one.baseline_line_number, one.baseline_rule_id, one.severity)
+    candidate = _reported(one, one.candidate_line_number, one.candidate_rule_id, one.candidate_severity)
+    return [one.scenario, _where(one), one.rule_id, baseline, candidate]
+
+
+def _reported(one: Difference, line: int | None, rule_id: str | None, severity: str | None) -> str:
+    """What was reported of a finding, as far as it is not as expected."""
+    if rule_id is None:
+        return "-"
+    renamed = "the same rule, renamed" if alias_of(one.rule_id, rule_id) else ""
+    parts = [severity, f"line {line}" * (line != one.line_number), rule_id * (rule_id != one.rule_id), renamed]
+    return ", ".join(filter(None, parts))
+
+
+def _error_book(one: Evaluated) -> Iterator[str]:
+    """By rule, the misses and the false positives of a candidate; the rules with most of them first."""
+    places: defaultdict[str, dict[str, list[str]]] = defaultdict(lambda: {MISSED: [], UNEXPECTED: []})
+    for scenario, matching in one.matchings.items():
+        for match in matching.matches:
+            if match.status in {MISSED, UNEXPECTED}:
+                places[match.rule_id][match.status].append(f"{scenario}: {match.file_path}:{match.line_number}")
+    worst = sorted(places.items(), key=lambda item: (-len(item[1][MISSED]), -len(item[1][UNEXPECTED]), item[0]))
+    rows = [_book_cells(rule_id, found) for rule_id, found in worst[:RULES_AT_MOST]]
+    headings = ("Rule", "Missed", "Where", "Unexpected", "Where")
+    yield from _table(f"Error book of {markdown(one.name)}", headings, rows, len(worst))
+
+
+def _book_cells(rule_id: str, found: Mapping[str, Sequence[str]]) -> list[str]:
+    cells = [rule_id]
+    for status in (MISSED, UNEXPECTED):
+        more = [f"and {len(found[status]) - PLACES_AT_MOST} more"] * (len(found[status]) > PLACES_AT_MOST)
+        cells += [str(len(found[status])), ", ".join([*found[status][:PLACES_AT_MOST], *more])]
+    return cells
+
+
+def _table(
+    title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], total: int | None = None
+) -> Iterator[str]:
+    """A titled table of at most `LISTED_AT_MOST` rows; nothing without rows. `total` counts those left out, too."""
+    if not rows:
+        return
+    yield ""
+    yield f"### {title}"
+    yield ""
+    yield f"| {' | '.join(headings)} |"
+    yield f"|{'---|' * len(headings)}"
+    shown = rows[:LISTED_AT_MOST]
+    yield from map(_table_row, shown)
+    left_out = (len(rows) if total is None else total) - len(shown)
+    if left_out:
+        yield ""
+        yield f"{left_out} more."
+
+
+def _table_row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(map(markdown, cells))} |"

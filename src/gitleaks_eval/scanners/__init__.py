@@ -1,0 +1,62 @@
+"""The scanners that can be under test: a file for each says what is its own."""
+
+from gitleaks_eval.errors import InputError
+from gitleaks_eval.scanners.adapter import Adapter
+from gitleaks_eval.scanners.betterleaks import BETTERLEAKS
+from gitleaks_eval.scanners.gitleaks import GITLEAKS
+
+__all__ = [
+    "BETTERLEAKS",
+    "GITLEAKS",
+    "SCANNERS",
+    "Adapter",
+    "checked_version",
+    "known_scanner",
+    "scanner_and_version",
+    "scanner_of_help",
+]
+
+SCANNERS = {adapter.name: adapter for adapter in (GITLEAKS, BETTERLEAKS)}
+
+
+def known_scanner(name: str, named_by: str) -> Adapter:
+    """The adapter of a scanner.
+
+    Raises:
+        InputError: when no scanner has this name; it lists those that are known.
+    """
+    adapter = SCANNERS.get(name)
+    if adapter is None:
+        raise InputError(f"{named_by}: {name!r} is no scanner that is known; write one of {', '.join(SCANNERS)}")
+    return adapter
+
+
+def checked_version(text: str, named_by: str, adapter: Adapter = GITLEAKS) -> str:
+    """A version such as `8.30.1`, also when written `v8.30.1`.
+
+    Raises:
+        InputError: when the scanner has no such versions.
+    """
+    version = text.removeprefix("v")
+    if not adapter.version_form.fullmatch(version):
+        raise InputError(
+            f"{named_by} {text!r}: not a version of {adapter.title}; write it as {adapter.example_version}"
+        )
+    return version
+
+
+def scanner_and_version(text: str, named_by: str) -> tuple[Adapter, str]:
+    """What `betterleaks@1.4.0` names; a version alone is one of Gitleaks.
+
+    Raises:
+        InputError: as `known_scanner` and `checked_version`.
+    """
+    name, at, version = text.rpartition("@")
+    adapter = known_scanner(name, f"{named_by} {text!r}") if at else GITLEAKS
+    return adapter, checked_version(version, named_by, adapter)
+
+
+def scanner_of_help(usage: str) -> Adapter | None:
+    """The scanner whose `--help` this is: it names the program, whatever the file is called."""
+    lines = usage.splitlines()
+    return next((adapter for adapter in SCANNERS.values() if f"  {adapter.name} [command]" in lines), None)

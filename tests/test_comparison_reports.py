@@ -1,0 +1,174 @@
+"""A comparison as JSON, as Markdown and in the terminal."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from builders import finding
+
+from gitleaks_eval.comparison import CheckKey, Evaluated, Pair, compare
+from gitleaks_eval.matching import Matching, match_findings
+from gitleaks_eval.reports.comparison import (
+    LINES_AT_MOST,
+    LISTED_AT_MOST,
+    Compared,
+    comparison_json,
+    comparison_lines,
+    comparison_markdown,
+)
+from gitleaks_eval.scenario import Expected, ExpectedFinding
+from gitleaks_eval.schema import schema_problems
+
+Place = tuple[str, str, int]
+WANTED: list[Place] = [(f"{name}.py", "github-pat", 5) for name in "abcdef"]
+HOSTILE = "a|b`<b>\x1b[31m\u202e\n# x\udce9.py"
+
+
+def matched(wanted: Sequence[Place], actual: Sequence[Place], total: int | None = None) -> Matching:
+    findings = tuple(ExpectedFinding(path, rule, line) for path, rule, line in wanted)
+    expected = Expected(len(findings) if total is None else total, 0, 0, 0, 0, 0, findings=findings)
+    return match_findings(expected, [finding(path, line, rule) for path, rule, line in actual])
+
+
+def evaluated(name: str, matching: Matching, outcome: str = "passed") -> Evaluated:
+    scanner = {"name": "gitleaks", "version": name, "sha256": "a" * 64, "config": "strict.toml"}
+    outcomes = {CheckKey("SA-1", "one"): outcome}
+    return Evaluated(
+        name, {"one": matching}, outcomes, scanner, "c" * 64, 0.96, "STRONG_PASS", "FAIL", has_errors=False
+    )
+
+
+def compared(
+    wanted: Sequence[Place], before: Sequence[Place], after: Sequence[Place]
+) -> tuple[list[Evaluated], list[Pair]]:
+    old = replace(evaluated("8.18.4", matched(wanted, before)), scan_ms=200.0, scan_ms_spread=(190.0, 230.0))
+    new = replace(evaluated("8.30.1", matched(wanted, after), "failed"), scan_ms=300.0)
+    return [old, new], [compare(old, new)]
+
+
+EVERYTHING = compared(
+    [*WANTED, ("s.py", "slack-bot-token", 5)],
+    [*WANTED[:4], ("old.py", "jwt", 1), ("s.py", "slack-bot-token", 5)],
+    [*WANTED[:2], ("c.py", "github-pat", 6), *WANTED[4:], ("new.py", "jwt", 1), ("s.py", "slack-access-token", 5)],
+)
+
+
+def as_json(candidates: list[Evaluated], pairs: list[Pair]) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(comparison_json(Compared(candidates, pairs)))
+    assert schema_problems("comparison", document) == []
+    return document
+
+
+def test_the_json_follows_its_schema_and_holds_every_kind_of_difference() -> None:
+    document = as_json(*EVERYTHING)
+    (pair,) = document["pairs"]
+    kinds = {name: len(pair[name]) for name in ("lost", "gained", "new", "gone", "moved", "relabelled")}
+    assert kinds == {"lost": 1, "gained": 2, "new": 1, "gone": 1, "moved": 1, "relabelled": 1}
+    assert (pair["baseline"], pair["candidate"], pair["verdict"]) == ("8.18.4", "8.30.1", "REGRESSION")
+    assert pair["lost"] == [
+        {
+            "scenario": "one", "file_path": "d.py", "line_number": 5, "rule_id": "github-pat",
+            "candidate_line_number": None, "candidate_rule_id": None, "severity": "HIGH", "candidate_severity": None,
+            "baseline_line_number": 5, "baseline_rule_id": "github-pat",
+        }
+    ]  # fmt: skip
+    assert pair["checks_worse"] == [
+        {"check_id": "SA-1", "scenario": "one", "outcome": "passed", "candidate_outcome": "failed"}
+    ]
+    assert pair["time_ratio"] == 1.5
+
+
+def test_a_candidate_is_a_row_of_figures() -> None:
+    old, new = as_json(*EVERYTHING)["candidates"]
+    assert (old["scanner"], old["version"], old["config"], old["score"]) == ("gitleaks", "8.18.4", "strict.toml", 0.96)
+    assert (old["tp"], old["fp"], old["fn"], old["scan_ms"], old["scan_ms_spread"]) == (5, 1, 2, 200.0, [190.0, 230.0])
+    assert (new["tp"], new["fp"], new["fn"]) == (4, 3, 3)
+    assert (old["precision"], old["recall"]) == (pytest.approx(5 / 6), pytest.approx(5 / 7))
+
+
+def test_no_difference_is_empty_lists_and_a_reason() -> None:
+    (pair,) = as_json(*compared(WANTED, WANTED, WANTED[::-1]))["pairs"]
+    assert pair["lost"] == pair["moved"] == []
+    assert pair["reasons"]
+
+
+def test_findings_that_are_only_counted_have_no_place() -> None:
+    old, new = (evaluated(name, matched([], WANTED[:count], total=3)) for name, count in (("o", 3), ("n", 2)))
+    pairs = [compare(old, new)]
+    (lost,) = as_json([old, new], pairs)["pairs"][0]["lost"]
+    assert (lost["file_path"], lost["line_number"], lost["rule_id"]) == ("", None, "")
+    assert (
+        comparison_lines(Compared([old, new], pairs))[-1] == "LOST  one  (by count: its ground truth lists no findings)"
+    )
+
+
+def test_the_terminal_shows_a_row_a_candidate_the_verdict_and_each_lost_finding() -> None:
+    lines = comparison_lines(Compared(*EVERYTHING))
+    assert lines[:3] == [
+        "candidate  score  decision  P     R     F1    lost  new  ms",
+        "8.18.4     4.80   FAIL      0.83  0.71  0.77  -     -    200",
+        "8.30.1     4.80   FAIL      0.57  0.57  0.57  1     1    300",
+    ]
+    assert lines[3].startswith("REGRESSION  8.30.1 against 8.18.4: 1 lost in one; ")
+    assert lines[4:] == ["LOST  one  d.py:5  github-pat  HIGH"]
+
+
+def test_the_markdown_shows_each_kind_of_difference_and_the_error_book() -> None:
+    lines = comparison_markdown(Compared(*EVERYTHING)).decode().splitlines()
+    assert "## REGRESSION: 8.30.1 against 8.18.4" in lines
+    for title in ("Lost", "New", "Moved", "Relabelled", "Gained", "Gone", "Checks"):
+        assert f"### {title}" in lines
+    assert "| one | d.py:5 | github-pat | HIGH | - |" in lines
+    assert "| one | c.py:5 | github-pat | HIGH | HIGH, line 6 |" in lines
+    assert "| one | s.py:5 | slack-bot-token | HIGH | HIGH, slack-access-token, the same rule, renamed |" in lines
+    book = lines[lines.index("### Error book of 8.30.1") :]
+    assert "| github-pat | 1 | one: d.py:5 | 0 |  |" in book
+    assert "| jwt | 0 |  | 1 | one: new.py:1 |" in book
+    assert "- scans take 1.50 times as long" in lines
+
+
+def test_a_hostile_name_is_shown_and_never_obeyed() -> None:
+    candidates, pairs = compared([(HOSTILE, HOSTILE, 5)], [(HOSTILE, HOSTILE, 5)], [(HOSTILE, "x", 1)])
+    renamed = [replace(one, name=f"{one.name}{HOSTILE}") for one in candidates]
+    pairs = [compare(renamed[0], renamed[1])]
+    text = comparison_markdown(Compared(renamed, pairs)).decode()
+    for bad in ("<b>", "\x1b", "\u202e", "\n# x", "a|b"):
+        assert bad not in text
+    columns = {line.replace("\\|", "").count("|") for line in text.splitlines() if line.startswith("| one |")}
+    assert columns == {6}
+    for line in comparison_lines(Compared(renamed, pairs)):
+        assert line.isprintable()
+    document = as_json(renamed, pairs)
+    assert document["pairs"][0]["lost"][0]["file_path"] == HOSTILE.replace("\udce9", "\\udce9")
+
+
+def test_long_lists_are_cut_for_people_and_not_for_programs() -> None:
+    wanted = [(f"{number:03}.py", "jwt", 1) for number in range(LISTED_AT_MOST + 7)]
+    candidates, pairs = compared(wanted, wanted, [])
+    lines = comparison_lines(Compared(candidates, pairs))
+    assert sum(line.startswith("LOST  one") for line in lines) == LINES_AT_MOST
+    assert lines[-1] == f"LOST  and {len(wanted) - LINES_AT_MOST} more"
+    text = comparison_markdown(Compared(candidates, pairs)).decode()
+    assert text.count("\n| one | 0") + text.count("\n| one | 1") == LISTED_AT_MOST
+    assert "\n7 more.\n" in text
+    assert "and 202 more" in text
+    assert len(as_json(candidates, pairs)["pairs"][0]["lost"]) == len(wanted)
+
+
+def test_unknown_scan_times_and_decisions_are_shown_as_that() -> None:
+    candidates = [replace(evaluated("a", matched(WANTED, WANTED)), decision=None, guarded_decision=None)]
+    assert comparison_lines(Compared(candidates, []))[1].split() == [
+        "a",
+        "4.80",
+        "-",
+        "1.00",
+        "1.00",
+        "1.00",
+        "-",
+        "-",
+        "-",
+    ]
+    assert "none: partial" in comparison_markdown(Compared(candidates, [])).decode()
+    assert as_json(candidates, [])["candidates"][0]["scan_ms"] is None
