@@ -1,6 +1,7 @@
 """Asking git about a repository, in an environment that no user's configuration reaches."""
 
 import os
+import re
 import subprocess
 import tempfile
 import threading
@@ -14,7 +15,7 @@ from gitleaks_eval.errors import EvaluationError
 
 # What `gitleaks git` runs itself (upstream sources/git.go), so that both read the same history. --no-textconv
 # and --no-ext-diff are ours: a repository's own configuration must not run commands.
-LOG = ("log", "-p", "-U0", "--full-history", "--all", "--diff-filter=tuxdb", "--no-textconv", "--no-ext-diff")
+LOG = ("log", "-p", "-U0", "--full-history", "--all", "--no-textconv", "--no-ext-diff")
 # Above git's own core.bigFileThreshold no log shows a file as text, so nothing is ever found in it.
 LARGEST_TEXT = 512 << 20
 _CHUNK = 1 << 20
@@ -26,15 +27,19 @@ _IGNORE_LISTS = {b".gitleaksignore", b".betterleaksignore"}
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """What git says is there to scan in a repository.
+    """What git says is there to scan in a repository, counted as the builds of Gitleaks do that read all of it.
 
-    `commits_with_changes` counts commits with a text change that is no deletion (what Gitleaks reports up
-    to 8.26), `commits_with_text` those that add lines (8.30), `added_bytes` the size of the added lines.
+    `commits_with_changes` counts commits with a text change that is no deletion (8.21 to 8.26), `commits_with_text`
+    those that add or remove lines of a file (8.27 and later), `added_bytes` is the size of the added lines. From 8.27
+    on a file that becomes a link, or the other way round, is passed over; `added_bytes_up_to_8_26` has those, too.
+    `commits_up_to_8_20` differs from `commits_with_changes` where headers of commits cannot be read.
     """
 
     commits_with_changes: int
     commits_with_text: int
     added_bytes: int
+    commits_up_to_8_20: int
+    added_bytes_up_to_8_26: int
 
 
 def git_environment() -> dict[str, str]:
@@ -144,24 +149,25 @@ def readable(repository: Path, seconds: float | None = None) -> Readable:
     Raises:
         EvaluationError: when git cannot read the repository, or not in `seconds`.
     """
-    commits_with_changes: set[bytes] = set()
-    commits_with_text: set[bytes] = set()
-    added_bytes = 0
-    commit = b""
-    with _running(repository, seconds, *LOG, "--format=%x01%H") as git:
-        for entry in _log_entries(git.stdout):
-            if isinstance(entry, bytes):
-                commit = entry
-                continue
-            if not entry.is_delete and not entry.is_binary:
-                commits_with_changes.add(commit)
-            if entry.added_bytes and not entry.is_delete:
-                commits_with_text.add(commit)
-                added_bytes += entry.added_bytes
+    changed: set[bytes] = set()
+    changed_up_to_8_20: set[bytes] = set()
+    with_text: set[bytes] = set()
+    added = added_up_to_8_26 = 0
+    before = _FileDiff(b"", b"", b"")
+    with _running(repository, seconds, *LOG) as git:
+        for diff in _file_diffs(git.stdout):
+            if not diff.is_delete and not diff.is_binary:
+                changed.add(diff.commit)
+                changed_up_to_8_20.add(diff.commit_up_to_8_20)
+                added_up_to_8_26 += diff.added_bytes
+                if not diff.is_other_half_of(before):
+                    with_text |= {diff.commit} if diff.has_lines else set()
+                    added += diff.added_bytes
+            before = diff
         if git.process.wait():
             git.stderr.seek(0)
             raise _failed(LOG[0], repository, git.stderr.read(_CHUNK))
-    return Readable(len(commits_with_changes), len(commits_with_text), added_bytes)
+    return Readable(len(changed), len(with_text - {_NAMELESS}), added, len(changed_up_to_8_20), added_up_to_8_26)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,40 +398,88 @@ def _tree_entries(content: bytes | None, id_size: int) -> Iterator[tuple[bytes, 
         start = end + id_size
 
 
+# What the scanner's parser (go-gitdiff) makes of the headers of commits: one that it cannot read leaves its diffs
+# without a name. Up to 8.26 all of those count as one commit, later as none.
+_NAMELESS = b""
+_LONGEST_LINE = 1 << 16
+_DATE = re.compile(rb"Date: +\w{3} \w{3} \d{1,2} \d\d:\d\d:\d\d \d{4} [+-](\d\d)(\d\d)\n")
+
+
+@dataclass(slots=True)
+class _Header:
+    commit: bytes
+    is_readable: bool = True
+
+    def read(self, line: bytes) -> None:
+        """Take a line of the header, or of the message below it."""
+        if len(line) > _LONGEST_LINE:
+            self.is_readable = False
+        elif line.startswith(b"Date:"):
+            # Imported histories have time zones such as +51800, and years of five digits.
+            date = _DATE.fullmatch(line)
+            self.is_readable &= date is not None and int(date[1]) <= 24 and int(date[2]) <= 60
+
+    @property
+    def name(self) -> bytes:
+        return self.commit if self.is_readable else _NAMELESS
+
+
 @dataclass(slots=True)
 class _FileDiff:
+    line: bytes
+    commit: bytes
+    commit_up_to_8_20: bytes
     is_delete: bool = False
     is_binary: bool = False
+    has_lines: bool = False
     added_bytes: int = 0
+    # How many lines of a hunk are still to come, and whether the last one was an added one.
+    pending: int = 0
+    last_added: bool = False
 
-
-def _log_entries(log: Iterable[bytes]) -> Iterator[bytes | _FileDiff]:
-    """Commit ids, each followed by the diffs of its files."""
-    file_diff: _FileDiff | None = None
-    pending = 0
-    last_added = False
-    for line in (line.removesuffix(b"\n") for line in log):
+    def read(self, line: bytes) -> None:
+        """Take the next line of the diff."""
         # Inside a hunk a line is content, whatever it looks like; the header says how many there are.
-        if file_diff and pending and line[:1] in (b"+", b"-"):
-            pending -= 1
-            last_added = line[:1] == b"+"
-            # The sign is not content and the line end that we took is: the sizes cancel out.
-            file_diff.added_bytes += len(line) if last_added else 0
-        elif file_diff and line.startswith(b"\\ No newline"):
-            file_diff.added_bytes -= last_added
-        elif line.startswith((b"\x01", b"diff --git ")):
-            if file_diff:
-                yield file_diff
-            file_diff = _FileDiff() if line.startswith(b"diff") else None
-            if file_diff is None:
-                yield line[1:]
+        if self.pending and line[:1] in (b"+", b"-"):
+            self.pending -= 1
+            self.last_added = line[:1] == b"+"
+            self.added_bytes += len(line) - 1 if self.last_added else 0
+        elif line.startswith(b"\\ No newline"):
+            self.added_bytes -= self.last_added
         elif line.startswith(b"@@ "):
-            pending = _hunk_size(line)
-        elif file_diff:
-            file_diff.is_delete |= line.startswith(b"deleted file")
-            file_diff.is_binary |= line.startswith((b"Binary files ", b"GIT binary patch"))
-    if file_diff:
-        yield file_diff
+            self.pending = _hunk_size(line)
+            self.has_lines = True
+        else:
+            self.is_delete |= line.startswith(b"deleted file")
+            self.is_binary |= line.startswith((b"Binary files ", b"GIT binary patch"))
+
+    def is_other_half_of(self, before: "_FileDiff") -> bool:
+        """Whether both are one file that changes its type: git shows it as deleted, then as new."""
+        return before.is_delete and before.line == self.line and before.commit == self.commit
+
+
+def _file_diffs(log: Iterable[bytes]) -> Iterator[_FileDiff]:
+    """The diffs of a log, each with the name that the scanner gives its commit."""
+    diff: _FileDiff | None = None
+    header = first = _Header(_NAMELESS)
+    for line in log:
+        if (diff is None or not diff.pending) and line.startswith((b"commit ", b"diff --git ")):
+            if diff:
+                yield diff
+            if line.startswith(b"diff"):
+                diff = _FileDiff(line, header.name, first.name)
+                continue
+            header = _Header(line[7:-1])
+            # Up to 8.20 the first of several commits in a row that have no diff lends its header to the next that has.
+            first = header if diff or first.commit == _NAMELESS else first
+            diff = None
+        elif diff:
+            diff.read(line)
+        else:
+            header.read(line)
+            first.is_readable &= len(line) <= _LONGEST_LINE
+    if diff:
+        yield diff
 
 
 def _hunk_size(header: bytes) -> int:

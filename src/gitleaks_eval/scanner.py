@@ -138,21 +138,26 @@ class Scanner:
 def unread(scan: Scan, there: Readable) -> str | None:
     """Why the scan cannot have read what git says is there, or None when it has.
 
-    Builds differ in what they count (upstream detect/git.go), so each that any of them uses is accepted. Of a scan
-    of files they tell the bytes or nothing, and which files a configuration allows or a build takes for binary
-    is not known: only that something was read can be asked for.
+    Builds differ in what they count (upstream detect/git.go): a scan has to agree with one way of counting, whole. Of
+    a scan of files they tell the bytes or nothing, and which files a configuration allows or a build takes for
+    binary is not known: only that something was read can be asked for.
     """
     if scan.files is not None:
         nothing_read = scan.files > 0 and scan.added_bytes == 0
         return f"it reports 0 bytes scanned, and there are {scan.files} files to scan" if nothing_read else None
-    accepted = {there.commits_with_changes, there.commits_with_text}
-    if scan.commits is not None and scan.commits not in accepted:
-        numbers = " or ".join(map(str, sorted(accepted)))
-        return f"it reports {scan.commits} commits scanned, and git has {numbers} to scan"
-    if scan.added_bytes is not None and scan.added_bytes < there.added_bytes:
-        return f"it reports {scan.added_bytes} bytes scanned, and git has {there.added_bytes} to scan"
     if scan.commits is None and scan.added_bytes is None:
         return "it says neither how many commits nor how many bytes it read"
+    ways = (
+        (there.commits_with_text, there.added_bytes),
+        (there.commits_with_changes, there.added_bytes_up_to_8_26),
+        (there.commits_up_to_8_20, there.added_bytes_up_to_8_26),
+    )
+    least = [added for commits, added in ways if scan.commits in {commits, None}]
+    if not least:
+        numbers = " or ".join(map(str, sorted({commits for commits, _ in ways})))
+        return f"it reports {scan.commits} commits scanned, and git has {numbers} to scan"
+    if scan.added_bytes is not None and scan.added_bytes < min(least):
+        return f"it reports {scan.added_bytes} bytes scanned, and git has {min(least)} to scan"
     return None
 
 
