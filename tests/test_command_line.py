@@ -105,7 +105,7 @@ def test_without_the_flag_nothing_is_printed_written_or_imported(pytester: pytes
     pytester.runpytest_subprocess("-p", "no:gitleaks_eval")
     on, off = (set((pytester.path / f"modules-{on}.txt").read_text().split()) for on in (True, False))
     assert {name for name in on - off if not name.startswith("gitleaks_eval")} == set()
-    light = {"plugin", "marks", "evidence", "escaping"}
+    light = {"plugin", "hookspecs", "marks", "evidence", "escaping"}
     assert on - off == {"gitleaks_eval", *(f"gitleaks_eval.{name}" for name in light)}
     assert not (pytester.path / "gitleaks-eval-results").exists()
 

@@ -48,7 +48,7 @@ class UnderTest:
             "config_sha256": configuration.sha256 if configuration else None,
             "command": build.command if build else None,
             "decode_depth": depth if depth is not None else build.decode_depth if build else None,
-            "mode": self.candidate.mode,
+            **({"mode": "dir"} if self.candidate.mode == "dir" else {}),
         }
 
 

@@ -160,7 +160,7 @@ def _finding(path: str, rule_id: str, line: int) -> Finding:
 
 
 def _analysis(scenario: Scenario, report: list[Finding], severity: str | None) -> Analysis:
-    in_head = scenario.expected.secrets_in_head > 0
+    in_head = (scenario.expected.secrets_in_head or 0) > 0
     head = [finding["Secret"].encode() for finding in report] if in_head else []
     provenance = Provenance(scenario.name, "main", "1" * 40, "8.30.1", "run", "2026-01-01T00:00:00+00:00", 20.0, 1)
     document = analyse(report, head, load_policy(), provenance)
