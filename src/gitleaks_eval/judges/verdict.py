@@ -141,7 +141,7 @@ def llm_score(verdicts: Sequence[Verdict], low_confidence: str) -> tuple[float |
     weights = {verdict.dimension: verdict.weight / whole for verdict in counted}
     if any(verdict.outcome == UNSCORED for verdict in verdicts):
         return None, weights
-    return sum((verdict.score or 0) * weights[verdict.dimension] for verdict in counted), weights
+    return _exact(sum((verdict.score or 0) * weights[verdict.dimension] for verdict in counted)), weights
 
 
 def combine(judgement: Judgement, rate: float, findings: FindingCounts, *, incomplete: bool, partial: bool) -> Combined:
@@ -151,9 +151,14 @@ def combine(judgement: Judgement, rate: float, findings: FindingCounts, *, incom
     if judgement.score is None:
         fails = guard("STRONG_PASS", findings, incomplete=incomplete) == "FAIL"
         return Combined(None, INCOMPLETE, "FAIL" if fails else INCOMPLETE)
-    score = PROGRAMMATIC_SHARE * rate * SCALE + LLM_SHARE * judgement.score
+    score = _exact(PROGRAMMATIC_SHARE * rate * SCALE + LLM_SHARE * judgement.score)
     decision = decide(score / SCALE)
     return Combined(score, decision, guard(decision, findings, incomplete=incomplete))
+
+
+def _exact(score: float) -> float:
+    """A sum of weighted scores without the error of binary fractions: 4.0 is a STRONG_PASS, 3.9999999999999996 is not."""
+    return round(score, 9)
 
 
 def judgement_from_json(document: Mapping[str, Any]) -> Judgement:
