@@ -157,7 +157,7 @@ def combine(judgement: Judgement, rate: float, findings: FindingCounts, *, incom
 
 
 def _exact(score: float) -> float:
-    """A sum of weighted scores without the error of binary fractions: 4.0 is a STRONG_PASS, 3.9999999999999996 is not."""
+    """A sum of weighted scores without the error of binary fractions: 4.0 is a STRONG_PASS, 3.9999999999999996 not."""
     return round(score, 9)
 
 
