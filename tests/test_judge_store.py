@@ -93,6 +93,6 @@ def test_a_folder_in_the_place_of_an_entry_is_a_broken_entry(tmp_path: Path) -> 
 
 def test_nothing_is_left_of_an_entry_that_could_not_be_written(tmp_path: Path) -> None:
     entry_path(tmp_path, "name").mkdir()
-    with pytest.raises(OSError, match="Is a directory"):
+    with pytest.raises(OSError, match="is a folder"):
         save(tmp_path, "name", MESSAGE)
     assert [path.name for path in tmp_path.iterdir()] == ["name.json"]

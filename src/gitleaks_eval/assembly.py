@@ -7,10 +7,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from gitleaks_eval.catalogue import catalogue
-from gitleaks_eval.comparison import Evaluated, check_outcomes
+from gitleaks_eval.comparison import Evaluated, check_outcomes, lint_outcomes
 from gitleaks_eval.evaluation import Evaluation
 from gitleaks_eval.real_repository import RealRepository
-from gitleaks_eval.recorder import ERROR, NOT_RUN, CheckResult, Collected, Recorder
+from gitleaks_eval.recorder import CONFIG_LINT, ERROR, NOT_RUN, CheckResult, Collected, Recorder
 from gitleaks_eval.reports.judges import combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scenario import Scenario
@@ -38,7 +38,8 @@ def make_run(
     }
     real = {repository.name for repository in evaluation.repositories}
     recorded = recorder.results(identities)
-    results = [result for result in recorded if result.scenario not in real]
+    lint = [result for result in recorded if result.category == CONFIG_LINT]
+    results = [result for result in recorded if result.category != CONFIG_LINT and result.scenario not in real]
     by_scenario: dict[str | None, list[CheckResult]] = {
         scenario: [] for scenario in (*(scenario.name for scenario in scenarios), None)
     }
@@ -53,7 +54,7 @@ def make_run(
         if scenario.name in by_scenario and scenario.name not in subjects
     )
     possible = len(catalogue()) * len(scenarios) + collected.own.get(name, 0)
-    incomplete = any(result.outcome == ERROR for result in results) or bool(broken_files)
+    incomplete = any(result.outcome == ERROR for result in (*results, *lint)) or bool(broken_files)
     partial = len(results) < possible
     findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
     card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=partial)
@@ -70,13 +71,14 @@ def make_run(
         possible_checks=possible,
         incomplete=incomplete,
         partial=partial,
-        reasons=[f"{name} could not be collected" for name in broken_files] + _reasons(results, possible),
+        reasons=[f"{name} could not be collected" for name in broken_files] + _reasons(results, lint, possible),
         by_scenario={scenario: group for scenario, group in by_scenario.items() if scenario is not None},
         analyses=None if settings.analyses else _analyses(workbench.folder, [*subjects, *real]),
         repositories=[_real_evaluation(workbench.folder, one, recorded) for one in evaluation.repositories],
         judged=judged,
         combined=combined_of(judged, card, incomplete=incomplete, partial=partial),
         judge_log=bool(judging and judging.settings.observability),
+        lint=lint,
     )
 
 
@@ -86,7 +88,10 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
     return Evaluated(
         name=name,
         matchings={scenario: subject.matching for scenario, subject in run.subjects.items()},
-        outcomes=check_outcomes((result.check_id, result.scenario, result.outcome) for result in run.results),
+        outcomes={
+            **lint_outcomes(run.scanner["config"], {one.check_id: one.outcome for one in run.lint}),
+            **check_outcomes(map(_outcome, run.results)),
+        },
         scanner=run.scanner,
         corpus_sha256=run.corpus_sha256,
         score=run.scorecard.score.rate,
@@ -136,13 +141,18 @@ def _real_evaluation(folder: Path, repository: RealRepository, recorded: Sequenc
     )
 
 
-def _reasons(results: Sequence[CheckResult], possible: int) -> list[str]:
-    not_run = sum(result.message == NOT_RUN for result in results)
-    errors = sum(result.outcome == ERROR for result in results) - not_run
+def _outcome(result: CheckResult) -> tuple[str, str | None, str]:
+    return result.check_id, result.scenario, result.outcome
+
+
+def _reasons(results: Sequence[CheckResult], lint: Sequence[CheckResult], possible: int) -> list[str]:
+    selected = [*results, *lint]
+    not_run = sum(result.message == NOT_RUN for result in selected)
+    errors = sum(result.outcome == ERROR for result in selected) - not_run
     reasons = []
     if errors:
         names = dict.fromkeys(
-            result.scenario for result in results if result.outcome == ERROR and result.message != NOT_RUN
+            result.scenario for result in selected if result.outcome == ERROR and result.message != NOT_RUN
         )
         shown = ", ".join(str(name or "no scenario") for name in list(names)[:5])
         reasons.append(f"{errors} checks could not be run ({shown}{', …' if len(names) > 5 else ''})")

@@ -1,22 +1,24 @@
 """What the tests beside the checks ask for: the lint of a configuration, and findings one by one."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from gitleaks_eval.candidates import Candidate, Trial
 from gitleaks_eval.comparing import Comparing
-from gitleaks_eval.comparison import AS_IN_BASELINE
-from gitleaks_eval.config_lint import Problem, ask_scanner, lint
+from gitleaks_eval.comparison import AS_IN_BASELINE, CheckKey
+from gitleaks_eval.config_lint import ask_scanner, lint
+from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.evaluation import IDENTITY, Evaluation
+from gitleaks_eval.hidden import hidden_findings
+from gitleaks_eval.hiding import NOTHING_HIDES
 from gitleaks_eval.matching import Match, Matching
 from gitleaks_eval.plugin import LINT
+from gitleaks_eval.recorder import FAILED
 from gitleaks_eval.scenario import Scenario
-
-if TYPE_CHECKING:
-    from gitleaks_eval.evaluation import Evaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class FindingCase:
     name: str
 
 
-def register_fixtures_beside(module: pytest.Module, evaluation: "Evaluation") -> None:
+def register_fixtures_beside(module: pytest.Module, evaluation: Evaluation) -> None:
     """Register what the tests of the lint, or of findings, ask for."""
     if module.path.parent == LINT:
         _register_lint(module, evaluation)
@@ -36,16 +38,44 @@ def register_fixtures_beside(module: pytest.Module, evaluation: "Evaluation") ->
         _register_findings(module, evaluation)
 
 
-def lint_problems_of(candidate: Candidate, evaluation: "Evaluation") -> list[Problem]:
-    """What is wrong with the configuration of a candidate.
+def ignored_entries(candidate: Candidate, evaluation: Evaluation) -> list[str]:
+    """What the scanner of a candidate ignores or refuses in its configuration.
 
     Raises:
-        EvaluationError: when its scanner cannot be had or asked.
+        EvaluationError: when the scanner cannot be had or asked.
     """
     assert candidate.configuration is not None  # noqa: S101 - only candidates with a configuration are linted
     build = evaluation.workbench(candidate.name).scanner.build
     static = lint(candidate.configuration, build.version, build.name)
-    return static + ask_scanner(build, candidate.configuration, Path(evaluation.folder))
+    problems = static + ask_scanner(build, candidate.configuration, Path(evaluation.folder))
+    return [f"{one.file.name} {one.place}: {one.message}" for one in problems]
+
+
+def hidden_secrets(candidate: Candidate, evaluation: Evaluation) -> list[str]:
+    """What the configuration of a candidate hides of the secrets that the scenarios expect.
+
+    Raises:
+        EvaluationError: when a scenario cannot be evaluated: what is hidden there is not known.
+    """
+    workbench = evaluation.workbench(candidate.name)
+    for scenario in evaluation.scenarios:
+        workbench.analysis(scenario)
+    found = hidden_findings(
+        [(scenario, workbench.subjects[scenario.name].matching) for scenario in evaluation.scenarios],
+        workbench,
+        candidate.configuration,
+        evaluation.settings.candidates[0].configuration,
+        evaluation.settings.root,
+    )
+    return [
+        f"{scenario} {path}:{line} ({rule_id}): {text}"
+        for (scenario, (path, line, rule_id)), text in found.items()
+        if text != NOTHING_HIDES
+    ]
+
+
+# What a test of the lint asks for, by the name of the fixture.
+_FAULTS = {"ignored": ignored_entries, "hidden": hidden_secrets}
 
 
 def finding_cases(trials: list[Trial]) -> list[FindingCase]:
@@ -63,7 +93,7 @@ def finding_cases(trials: list[Trial]) -> list[FindingCase]:
     return cases
 
 
-def _register_lint(module: pytest.Module, evaluation: "Evaluation") -> None:
+def _register_lint(module: pytest.Module, evaluation: Evaluation) -> None:
     candidates = [one for one in evaluation.settings.candidates if one.configuration and one.configuration.chain]
     names = tuple(one.name or "configuration" for one in candidates)
 
@@ -72,15 +102,17 @@ def _register_lint(module: pytest.Module, evaluation: "Evaluation") -> None:
         candidate: Candidate = request.param
         return candidate
 
-    def lint_problems(linted: Candidate) -> list[Problem]:
-        """What is wrong with the configuration of this candidate."""
-        return lint_problems_of(linted, evaluation)
-
     pytest.register_fixture(name="linted", func=linted, node=module, scope="session", params=candidates, ids=names)
-    pytest.register_fixture(name="lint_problems", func=lint_problems, node=module)
+    for name, faults_of in _FAULTS.items():
+
+        def faults(linted: Candidate, faults_of: Callable[[Candidate, Evaluation], list[str]] = faults_of) -> list[str]:
+            """What is wrong with the configuration of this candidate."""
+            return faults_of(linted, evaluation)
+
+        pytest.register_fixture(name=name, func=faults, node=module)
 
 
-def _register_findings(module: pytest.Module, evaluation: "Evaluation") -> None:
+def _register_findings(module: pytest.Module, evaluation: Evaluation) -> None:
     trials = [trial for trial in evaluation.trials if isinstance(trial.subject, Scenario)]
     cases = finding_cases(trials)
 
@@ -116,7 +148,7 @@ def _register_findings(module: pytest.Module, evaluation: "Evaluation") -> None:
     pytest.register_fixture(name="matching", func=matching, node=module)
 
 
-def excuse_beside(item: pytest.Item, evaluation: "Evaluation", comparing: Comparing) -> str | None:
+def excuse_beside(item: pytest.Item, evaluation: Evaluation, comparing: Comparing) -> str | None:
     """Why a failed test beside the checks does not fail the comparison, else None."""
     parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
     if case := parameters.get("finding_case"):
@@ -126,13 +158,20 @@ def excuse_beside(item: pytest.Item, evaluation: "Evaluation", comparing: Compar
         )
     if trial := parameters.get("finding_trial"):
         return comparing.excuse_finding(trial, None)
-    return _excuse_lint(parameters["linted"], evaluation, comparing)
+    return _excuse_lint(item, evaluation, comparing)
 
 
-def _excuse_lint(candidate: Candidate, evaluation: "Evaluation", comparing: Comparing) -> str | None:
+def _excuse_lint(item: pytest.Item, evaluation: Evaluation, comparing: Comparing) -> str | None:
+    identity = item.stash[IDENTITY]
+    if comparing.saved:
+        failed = comparing.saved.outcomes.get(CheckKey(identity.check_id, None)) == FAILED
+        return AS_IN_BASELINE if failed else None
     baseline = evaluation.settings.candidates[0]
-    if comparing.saved or not baseline.configuration:
+    if not (baseline.configuration and baseline.configuration.chain):
         return None
-    known = {(one.place, one.message) for one in lint_problems_of(baseline, evaluation)}
-    problems = {(one.place, one.message) for one in lint_problems_of(candidate, evaluation)}
-    return AS_IN_BASELINE if problems <= known else None
+    (faults_of,) = (_FAULTS[name] for name in getattr(item, "fixturenames", ()) if name in _FAULTS)
+    try:
+        return AS_IN_BASELINE if faults_of(baseline, evaluation) else None
+    except EvaluationError:
+        # There is nothing to compare with: it fails by itself.
+        return None

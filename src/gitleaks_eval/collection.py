@@ -1,12 +1,13 @@
 """Which modules a run collects, which arguments narrow it, and whose settings it has."""
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gitleaks_eval.errors import InputError
 from gitleaks_eval.plugin import CHECKS, FINDINGS, FLAG, JUDGES, JUDGES_FLAG, LINT, is_shipped
 from gitleaks_eval.root import Root
 
@@ -50,7 +51,7 @@ def effective_root(config: pytest.Config) -> Root:
     """
     invocation = config.invocation_params.dir
     if config.getoption("inifilename") or not _misled(config):
-        return Root(config.rootpath, config.inipath, config.getini, config.getoption, invocation)
+        return Root(config.rootpath, config.inipath, _naming(config.getini), config.getoption, invocation)
     rootdir = config.getoption("rootdir")
     start = invocation / rootdir if rootdir else invocation
     # A second configuration that only finds and parses: it captures, rewrites and imports nothing.
@@ -62,7 +63,21 @@ def effective_root(config: pytest.Config) -> Root:
     def getoption(name: str) -> Any:
         return config.getoption(name) or found.getoption(name)
 
-    return Root(start.resolve() if rootdir else found.rootpath, found.inipath, found.getini, getoption, invocation)
+    return Root(
+        start.resolve() if rootdir else found.rootpath, found.inipath, _naming(found.getini), getoption, invocation
+    )
+
+
+def _naming(getini: Callable[[str], Any]) -> Callable[[str], Any]:
+    """`getini` with errors that name the setting: pytest's own say only what is wrong with the value."""
+
+    def get(name: str) -> Any:
+        try:
+            return getini(name)
+        except (pytest.UsageError, TypeError, ValueError) as error:
+            raise InputError(f"ini {name}: {error}") from None
+
+    return get
 
 
 def _misled(config: pytest.Config) -> bool:

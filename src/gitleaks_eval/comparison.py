@@ -7,6 +7,7 @@ from itertools import compress, zip_longest
 from operator import not_
 from typing import Any, NamedTuple
 
+from gitleaks_eval.configuration import BUILTIN
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching, alias_of
 from gitleaks_eval.metrics import make_metrics
@@ -24,6 +25,8 @@ FINDING_CHECKS = frozenset(
 )
 SPEED_CHECKS = frozenset(["SP-1", "SP-2", "SP-3"])
 AS_IN_BASELINE = "as in baseline"
+# The tests of a configuration; where it is the scanner's own there are none, and nothing to be wrong.
+LINT_CHECKS = ("CL-1", "CL-2")
 _STATUSES = (EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED)
 _BADNESS = {"passed": 0, "not_applicable": 0, "failed": 1, "error": 2}
 
@@ -215,6 +218,12 @@ def check_outcomes(results: Iterable[tuple[str, str | None, str]]) -> dict[Check
     return outcomes
 
 
+def lint_outcomes(config: str | None, outcomes: Mapping[str, str]) -> dict[CheckKey, str]:
+    """Outcomes of the tests of a configuration (its name as in the reports), by check id, as those of checks."""
+    own = dict.fromkeys(LINT_CHECKS, "passed") if config == BUILTIN else {}
+    return {CheckKey(check_id, None): outcome for check_id, outcome in {**own, **outcomes}.items()}
+
+
 def comparability(baseline: Evaluated, corpus_sha256: str) -> list[str]:
     """What makes a saved baseline only partly comparable with a run on the corpus with this hash."""
     if baseline.corpus_sha256 == corpus_sha256:
@@ -245,11 +254,14 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
     results = list(_rows(document, "results", _RESULT_FIELDS, option))
     if unknown := {outcome for _, _, outcome in results} - _BADNESS.keys():
         raise InputError(f"{option}: results have the outcome {min(unknown)[:40]!r}, which is not known")
-    summary = document["summary"]
+    summary, linted = document["summary"], document.get("config_lint", ())
     return Evaluated(
         name=source,
         matchings=_saved_matchings(document, option),
-        outcomes=check_outcomes((check_id, scenario, outcome) for check_id, scenario, outcome in results),
+        outcomes={
+            **lint_outcomes(document["scanner"]["config"], {one["check_id"]: one["outcome"] for one in linted}),
+            **check_outcomes((check_id, scenario, outcome) for check_id, scenario, outcome in results),
+        },
         scanner=document["scanner"],
         corpus_sha256=document["corpus_sha256"],
         score=summary["score"],

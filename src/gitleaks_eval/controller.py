@@ -21,7 +21,7 @@ from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.evaluation import COLLECTED, WORKER_INPUT, Evaluation
 from gitleaks_eval.hidden import hidden_findings
 from gitleaks_eval.judges.verdict import Combined, Judged
-from gitleaks_eval.recorder import Collected, Recorder
+from gitleaks_eval.recorder import CONFIG_LINT, Collected, Recorder
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.evaluation_report import report_summary
 from gitleaks_eval.reports.files import prepare_folder, update_reports, write_comparison, write_reports
@@ -291,7 +291,7 @@ class Controller:
             collected = self._evaluation.collected
             if (self._folder / COLLECTED).exists():
                 collected = Collected.from_json((self._folder / COLLECTED).read_bytes())
-            if collected.identities:
+            if any(identity.category != CONFIG_LINT for identity in collected.identities.values()):
                 self._runs = {
                     one.candidate.name: make_run(self._evaluation, one, collected, self._recorder, self._broken_files)
                     for one in self._under_test
@@ -300,22 +300,18 @@ class Controller:
 
     def _explain_misses(self) -> None:
         """Say of each missed finding which entry of the configuration hides it."""
-        candidates = self._settings.candidates
-        for candidate in candidates:
+        if self._settings.analyses is not None:
+            return
+        baseline = self._settings.candidates[0].configuration
+        for candidate in self._settings.candidates:
             run = self._runs[candidate.name]
-            if self._settings.analyses is None and run.scorecard.findings.missed:
-                workbench = self._evaluation.workbench(candidate.name)
-                # What hides a finding is a help; that it is missed is said in any case.
-                with contextlib.suppress(EvaluationError):
-                    run.hidden.update(
-                        hidden_findings(
-                            run,
-                            workbench,
-                            candidate.configuration,
-                            candidates[0].configuration,
-                            self._settings.root,
-                        )
-                    )
+            matched = [(one, run.subjects[one.name].matching) for one in run.scenarios if one.name in run.subjects]
+            workbench = self._evaluation.workbench(candidate.name)
+            # What hides a finding is a help; that it is missed is said in any case.
+            with contextlib.suppress(EvaluationError):
+                run.hidden.update(
+                    hidden_findings(matched, workbench, candidate.configuration, baseline, self._settings.root)
+                )
 
     def _compare(self) -> None:
         """Hold each candidate against the baseline; a part of the checks is no comparison."""

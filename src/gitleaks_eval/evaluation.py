@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gitleaks_eval import marks
-from gitleaks_eval.candidates import Trial
+from gitleaks_eval.candidates import Candidate, Trial
 from gitleaks_eval.comparing import Comparing
 from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.errors import EvaluationError, InputError
@@ -21,7 +21,7 @@ from gitleaks_eval.evidence import CheckFailed, Evidence
 from gitleaks_eval.plugin import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT
 from gitleaks_eval.real_repository import RealRepository, real_repositories
 from gitleaks_eval.recipe import Recipe, load_recipe
-from gitleaks_eval.recorder import ERROR, FAILED, NOT_APPLICABLE, PASSED, Collected, Identity
+from gitleaks_eval.recorder import CONFIG_LINT, ERROR, FAILED, NOT_APPLICABLE, PASSED, Collected, Identity
 from gitleaks_eval.root import Root, given
 from gitleaks_eval.scenario import Scenario, load_scenarios
 from gitleaks_eval.scoring import CATEGORIES
@@ -70,7 +70,6 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         config.pluginmanager.register(controller, "gitleaks_eval_controller")
     for category in CATEGORIES:
         config.addinivalue_line("markers", f"{marks.category_marker(category)}: the category {category}")
-    config.addinivalue_line("markers", "config_lint: the lint of the configuration under test")
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
 
 
@@ -265,8 +264,11 @@ class Evaluation:
             check_id, name, category = marks.checked(*mark.args, **mark.kwargs)
         except (TypeError, ValueError) as error:
             raise pytest.UsageError(f"{item.nodeid}: {error}; write @check(id, name, category=...)") from None
-        trial = trial_of(item)
-        scenario, candidate = (trial.subject.name, trial.candidate) if trial else (None, "")
+        if (category == CONFIG_LINT) != (item.path.parent == LINT):
+            raise pytest.UsageError(f"{item.nodeid}: the category {category!r} is ours; name another one")
+        trial, linted = trial_of(item), linted_of(item)
+        scenario = trial.subject.name if trial else None
+        candidate = trial.candidate if trial else linted.name if linted else ""
         identity = Identity(sys.intern(check_id), sys.intern(name), sys.intern(category), scenario, candidate)
         item.stash[IDENTITY] = identity
         item.user_properties.extend(_identity_properties(identity))
@@ -325,11 +327,11 @@ class Evaluation:
     def _own(self, items: Iterable[pytest.Item]) -> Counter[str]:
         """How many of a user's own checks there are by candidate; those of real repositories enter no score."""
         real = {repository.name for repository in self.repositories}
-        return Counter(
-            item.stash[IDENTITY].candidate or self.settings.candidates[0].name
-            for item in items
-            if IDENTITY in item.stash and item.path.parent != CHECKS and item.stash[IDENTITY].scenario not in real
-        )
+        identities = [
+            item.stash[IDENTITY] for item in items if IDENTITY in item.stash and item.path.parent not in {CHECKS, LINT}
+        ]
+        first = self.settings.candidates[0].name
+        return Counter(one.candidate or first for one in identities if one.scenario not in real)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -339,7 +341,7 @@ class Evaluation:
         report = yield
         identity = item.stash.get(IDENTITY, None)
         if identity is None:
-            if item.path.parent in {LINT, FINDINGS}:
+            if item.path.parent == FINDINGS:
                 _show_message_only(report, call)
                 self._excuse_beside(report, item)
             return report
@@ -351,6 +353,8 @@ class Evaluation:
         _show_message_only(report, call)
         if outcome == FAILED and self.comparing and (trial := trial_of(item)):
             excuse_report(report, self.comparing.excuse(trial, identity.check_id, getattr(item, "obj")))  # noqa: B009 - items of other kinds have none
+        if item.path.parent == LINT:
+            self._excuse_beside(report, item)
         if report.when == "teardown" and EVIDENCE in item.stash:
             del item.stash[EVIDENCE]
         return report
@@ -374,6 +378,13 @@ def trial_of(item: pytest.Item) -> Trial | None:
     callspec = getattr(item, "callspec", None)
     trial = callspec.params.get("gitleaks_trial") if callspec else None
     return trial if isinstance(trial, Trial) else None
+
+
+def linted_of(item: pytest.Item) -> Candidate | None:
+    """The candidate whose configuration a test is about."""
+    callspec = getattr(item, "callspec", None)
+    candidate = callspec.params.get("linted") if callspec else None
+    return candidate if isinstance(candidate, Candidate) else None
 
 
 def _needs_truth(item: pytest.Item) -> bool:

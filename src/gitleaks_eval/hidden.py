@@ -1,5 +1,6 @@
 """Why the secrets that a run misses are missed: the entries of the configuration that hide them."""
 
+import json
 import tempfile
 import time
 from collections.abc import Iterable
@@ -7,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitleaks_eval.configuration import Configuration, copy_configuration
-from gitleaks_eval.hiding import hiding_entries, rule_ids
-from gitleaks_eval.matching import MISSED, Match
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.hiding import NOTHING_HIDES, hiding_entries, rule_ids
+from gitleaks_eval.matching import MISSED, Match, Matching
 from gitleaks_eval.scenario import ExpectedFinding, Place, Scenario
+from gitleaks_eval.sharing import made_once
 from gitleaks_eval.workbench import Workbench
 
 # A gate must end: with many misses the first ones say enough.
@@ -21,28 +22,42 @@ Hidden = dict[tuple[str, Place], str]
 
 
 def hidden_findings(
-    run: Run, workbench: Workbench, configuration: Configuration | None, baseline: Configuration | None, root: Path
+    matched: Iterable[tuple[Scenario, Matching]],
+    workbench: Workbench,
+    configuration: Configuration | None,
+    baseline: Configuration | None,
+    root: Path,
 ) -> Hidden:
-    """By scenario and (file, line, rule), what hides a missed finding, as people read it; found by scanning."""
-    texts: Hidden = {}
-    if configuration is None or not configuration.chain:
-        return texts
-    ends = time.monotonic() + SECONDS_AT_MOST
-    missing = {name: found for name, subject in run.subjects.items() if (found := _missed(subject.matching.matches))}
-    scenarios = {scenario.name: scenario for scenario in run.scenarios}
-    for name in list(missing)[:SCENARIOS_AT_MOST]:
-        if time.monotonic() > ends:
-            break
-        scenario = scenarios[name]
+    """By scenario and (file, line, rule), what hides a missed finding, as people read it.
 
-        def scan(changed: Configuration, scenario: Scenario = scenario) -> list[Place]:
-            return places(workbench, scenario, changed)
+    It is found by scanning, once a run.
 
-        for finding, hiding in hiding_entries(missing[name], configuration, scan).items():
-            text = hiding.text(root) or _dropped(finding, configuration, baseline, root)
-            if text:
-                texts[name, (finding.file_path, finding.line_number, finding.rule_id)] = text
-    return texts
+    Raises:
+        EvaluationError: when there is no scanner to ask.
+    """
+    missing = [(scenario, found) for scenario, matching in matched if (found := _missed(matching.matches))]
+    if configuration is None or not configuration.chain or not missing:
+        return {}
+
+    def make() -> bytes:
+        ends = time.monotonic() + SECONDS_AT_MOST
+        rows = []
+        for scenario, findings in missing[:SCENARIOS_AT_MOST]:
+            if time.monotonic() > ends:
+                break
+
+            def scan(changed: Configuration, scenario: Scenario = scenario) -> list[Place]:
+                return places(workbench, scenario, changed)
+
+            for finding, hiding in hiding_entries(findings, configuration, scan).items():
+                text = hiding.text(root)
+                if text == NOTHING_HIDES:
+                    text = _dropped(finding, configuration, baseline, root) or text
+                rows.append([scenario.name, finding.file_path, finding.line_number, finding.rule_id, text])
+        return json.dumps(rows).encode()
+
+    found = json.loads(made_once(workbench.folder / "hidden", make).read_bytes())
+    return {(name, (path, line, rule)): text for name, path, line, rule, text in found}
 
 
 def places(workbench: Workbench, scenario: Scenario, configuration: Configuration) -> list[Place]:

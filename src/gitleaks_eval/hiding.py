@@ -12,6 +12,7 @@ from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.scenario import ExpectedFinding, Place
 
 SCANS_AT_MOST = 100
+NOTHING_HIDES = "no entry of the configuration hides it"
 # Expressions of betterleaks that drop what they are true of.
 FILTERS = ("prefilter", "filter")
 Scan = Callable[[Configuration], Collection[Place]]
@@ -132,7 +133,7 @@ class _Search:
 
     def hiding(self, finding: ExpectedFinding) -> Hiding:
         hiders = tuple(sorted(self.found.get(finding, ()), key=lambda entry: (entry.index, entry.address)))
-        nothing = "" if hiders else "no entry of the configuration hides it"
+        nothing = "" if hiders else NOTHING_HIDES
         return Hiding(hiders, self.notes.get(finding, nothing))
 
     def look_for_rules(self, missed: Iterable[ExpectedFinding]) -> None:

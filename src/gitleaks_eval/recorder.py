@@ -14,6 +14,8 @@ PASSED, FAILED, NOT_APPLICABLE, ERROR = "passed", "failed", "not_applicable", "e
 # Of several reports of one test the worst counts.
 _SEVERITY = {PASSED: 0, NOT_APPLICABLE: 0, FAILED: 1, ERROR: 2}
 NOT_RUN = "was not run: the run ended before it"
+# Of this category are the tests of the configuration: outside the 39 checks, and outside every score.
+CONFIG_LINT = "Config Lint"
 
 
 class Identity(NamedTuple):

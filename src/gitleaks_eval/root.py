@@ -37,10 +37,7 @@ def given(root: Root, name: str, *, ini_only: bool = False) -> Given | None:
     option = None if ini_only else root.getoption(f"gitleaks_{name}")
     if option is not None and option != []:
         return Given(option, root.invocation, f"--gitleaks-{name.replace('_', '-')}")
-    try:
-        value = root.getini(f"gitleaks_{name}")
-    except (TypeError, ValueError) as error:
-        raise InputError(f"ini gitleaks_{name}: {error}") from None
+    value = root.getini(f"gitleaks_{name}")
     if value in (None, "", []):
         return None
     base = root.ini_path.parent if root.ini_path else root.path

@@ -92,5 +92,6 @@ class Material:
 
     @property
     def failed_checks(self) -> list[str]:
-        """The ids of the checks that fail somewhere, sorted."""
-        return sorted({check for facts in self.facts for check in facts.failed_checks})
+        """The ids of the checks that fail somewhere, sorted: SA-7 before SA-10."""
+        failed = {check for facts in self.facts for check in facts.failed_checks}
+        return sorted(failed, key=lambda check: (check.partition("-")[0], len(check), check))

@@ -21,7 +21,7 @@ TOOL = "gitleaks-eval"
 def evaluation_report(run: Run) -> Iterator[bytes]:
     """The report as JSON in pieces, one result and one finding a line; it follows schemas/report.schema.json."""
     lists = {
-        "results": (json.dumps(_result(result)) for result in run.results),
+        "results": (json.dumps(result_fields(result)) for result in run.results),
         "findings": _findings(run),
     }
     return with_long_lists(
@@ -40,6 +40,7 @@ def evaluation_report(run: Run) -> Iterator[bytes]:
             "incomplete": run.incomplete,
             "partial": run.partial,
             "reasons": list(run.reasons),
+            **({"config_lint": [result_fields(result) for result in run.lint]} if run.lint else {}),
             **llm_fields(run.judged, run.combined),
             **real_world_fields(run),
         },
@@ -131,9 +132,6 @@ def result_fields(result: CheckResult) -> dict[str, Any]:
         "nodeid": result.nodeid,
         "duration_ms": round(result.duration_ms, 3),
     }
-
-
-_result = result_fields
 
 
 def _findings(run: Run) -> Iterator[str]:

@@ -39,7 +39,8 @@ class Run:
     run is incomplete or partial; `possible_checks` is how many there are, selected or not; `analyses` are the
     files that this run made, None when it evaluated files that were there. `repositories` are the real ones;
     `judged` and `combined` are None unless judges were asked; `judge_log` says whether their calls are logged.
-    `hidden` says, by scenario and place, which entry of the configuration hides a missed finding.
+    `hidden` says, by scenario and place, which entry of the configuration hides a missed finding;
+    `lint` are the results of the tests of the configuration, outside every score.
     """
 
     results: Sequence[CheckResult]
@@ -60,6 +61,11 @@ class Run:
     combined: Combined | None = None
     judge_log: bool = True
     hidden: dict[tuple[str, Place], str] = field(default_factory=dict)
+    lint: Sequence[CheckResult] = ()
+
+    def hidden_by(self, scenario: str, match: Match) -> str:
+        """Which entry of the configuration hides this missed finding; empty when that is not known."""
+        return self.hidden.get((scenario, (match.file_path, match.line_number, match.rule_id)), "")
 
     def differences(self) -> Iterator[tuple[str, Match]]:
         """Each finding that is not as expected, with its scenario; the missed ones first."""

@@ -127,6 +127,7 @@ def _lines(run: Run) -> Iterator[str]:
     yield from _score_table("Scenario", card.by_scenario)
     yield from _findings(run)
     yield from _failures(run)
+    yield from _config_lint(run)
     yield from _repositories(run)
     yield from judges_markdown(run.judged, run.combined)
 
@@ -164,6 +165,10 @@ def _findings(run: Run) -> Iterator[str]:
             f"| {match.status} | {markdown(name)} | {markdown(where(match))} | {markdown(match.rule_id)} | "
             f"{match.severity or ''} | {fails} |"
         )
+    for name, match in islice(run.differences(), LISTED_AT_MOST):
+        if hidden := run.hidden_by(name, match):
+            yield ""
+            yield f"{markdown(name)}: {markdown(where(match))} ({markdown(match.rule_id)}): {markdown(hidden)}."
     if count > LISTED_AT_MOST:
         yield ""
         yield f"{count - LISTED_AT_MOST} more are in evaluation\\_report.json."
@@ -177,6 +182,15 @@ def where(match: Match) -> str:
     if match.status == "relabelled":
         return f"{place} (reported as {match.reported_rule_id})"
     return place
+
+
+def _config_lint(run: Run) -> Iterator[str]:
+    faults = [result for result in run.lint if result.outcome in {FAILED, ERROR}]
+    if faults:
+        yield ""
+        yield "## Config lint"
+        yield ""
+        yield from (f"- {result.check_id} {result.name}: {markdown(result.message)}" for result in faults)
 
 
 def _repositories(run: Run) -> Iterator[str]:

@@ -108,8 +108,7 @@ def _reasons(run: Run) -> Iterator[str]:
 
 def _findings(run: Run) -> Iterator[str]:
     for name, match in islice(run.differences(), FINDINGS_AT_MOST):
-        hidden = run.hidden.get((name, (match.file_path, match.line_number, match.rule_id)), "")
-        yield _finding(name, match, failed_ids(run.by_scenario.get(name, ())), hidden)
+        yield _finding(name, match, failed_ids(run.by_scenario.get(name, ())), run.hidden_by(name, match))
     for name, subject in run.subjects.items():
         matching = subject.matching
         for status, count in (("MISSED", matching.unlisted_missed), ("UNEXPECTED", matching.unlisted_unexpected)):

@@ -1,0 +1,723 @@
+"""Judges through the whole plugin: as tests, against a local server that speaks the Messages API, in the reports."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpus import KEY, TOKEN, report, shipped_scenarios, write_analysis, write_truth
+from messages_server import (
+    MODEL,
+    MessagesServer,
+    answer_to,
+    failing,
+    good,
+    hanging,
+    html,
+    local_service,
+    message,
+    model_info,
+    sent,
+    together,
+)
+
+from gitleaks_eval.recipe import load_recipe
+from gitleaks_eval.scenario import shipped_data
+from gitleaks_eval.schema import schema_problems
+
+messages_server = pytest.fixture(local_service)
+pytestmark = pytest.mark.usefixtures("own_environment")
+
+JUDGES = ["detection_accuracy", "false_positive", "secret_coverage", "severity_classification"]
+BOTH, ALONE, HEURISTIC = (
+    ["--gitleaks-eval", "--gitleaks-judges"],
+    "--gitleaks-judges",
+    "--gitleaks-judge-mode=heuristic",
+)
+REPLAY, OURS = "--gitleaks-judge-mode=replay", f"--gitleaks-judge-model={MODEL}"
+RESULTS = "gitleaks-eval-results"
+BOTH_WAYS = pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
+# What may differ between a run and its replay.
+OF_ITS_TIME = {"generated_at", "trace_id", "duration_ms", "mode"}
+
+
+def corpus(folder: Path, *reported: tuple[str, str, int], name: str = "leaky") -> list[str]:
+    """One scenario that expects two secrets with severities, one clean one, and analyses that report these places."""
+    truth, analyses = folder / "truth", folder / "analyses"
+    findings = [
+        {"file_path": path, "rule_id": rule, "line_number": line, "expected_severity": severity}
+        for (path, rule, line), severity in ((KEY, "HIGH"), (TOKEN, "HIGH"))
+    ]
+    write_truth(truth, name, [KEY, TOKEN], findings=findings)
+    write_analysis(analyses, name, reported or (KEY, TOKEN))
+    write_truth(truth, "clean", [])
+    write_analysis(analyses, "clean", [])
+    return [f"--gitleaks-scenarios={truth}", f"--gitleaks-analysis={analyses}"]
+
+
+@pytest.fixture
+def options(pytester: pytest.Pytester) -> list[str]:
+    """A run in which everything is as expected."""
+    return corpus(pytester.path / "corpus")
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest_subprocess(*arguments, timeout=120)
+
+
+def read(pytester: pytest.Pytester, name: str) -> Any:
+    return json.loads((pytester.path / RESULTS / name).read_text(encoding="utf-8"))
+
+
+def verdicts(document: dict[str, Any]) -> dict[str, Any]:
+    """The verdicts of a report, looked at: the schema, four of them in their order."""
+    assert schema_problems("report", document) == []
+    return {verdict["dimension"]: verdict for verdict in document["llm"]["judges"]}
+
+
+def kinds(document: dict[str, Any]) -> list[str]:
+    return sorted(str(verdict["unscored_kind"]) for verdict in verdicts(document).values())
+
+
+def files(pytester: pytest.Pytester) -> dict[str, bytes]:
+    folder = pytester.path / RESULTS
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: timeless(item) for name, item in value.items() if name not in OF_ITS_TIME}
+    return [timeless(item) for item in value] if isinstance(value, list) else value
+
+
+# --- heuristic: what the numbers say
+
+
+@BOTH_WAYS
+def test_with_a_real_scanner_heuristics_give_five_everywhere(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path], parallel: list[str]
+) -> None:
+    result = run(pytester, *BOTH, HEURISTIC, f"--gitleaks-binary={gitleaks('8.30.1')}", *parallel)
+    assert result.ret == 0
+    document = report(pytester)
+    assert {name: verdict["score"] for name, verdict in verdicts(document).items()} == dict.fromkeys(JUDGES, 5)
+    assert (document["llm"]["score"], document["llm"]["mode"], document["llm"]["model_requested"]) == (
+        5,
+        "heuristic",
+        None,
+    )
+    assert document["combined"] == {"score": 5.0, "decision": "STRONG_PASS", "guarded_decision": "STRONG_PASS"}
+    assert len(document["results"]) == 351
+    assert [json.loads(line)["source"] for line in files(pytester)["judges.jsonl"].splitlines()] == ["heuristic"] * 4
+    result.stdout.fnmatch_lines(
+        [f"judge  {name}*5  (heuristic 5*" for name in JUDGES]
+        + ["LLM score 5.00 (heuristic), combined 5.00 STRONG_PASS"]
+    )
+
+
+def test_a_configuration_that_suppresses_a_planted_secret_is_capped_as_the_table_says(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path]
+) -> None:
+    pytester.path.joinpath(".gitleaks.toml").write_text(
+        "[extend]\nuseDefault = true\n[[allowlists]]\npaths = ['^deploy/id_rsa$']\n",
+        encoding="utf-8",
+    )
+    result = run(pytester, *BOTH, HEURISTIC, f"--gitleaks-binary={gitleaks('8.30.1')}")
+    assert result.ret == 1
+    document = report(pytester)
+    assert document["summary"]["findings"]["missed"] == 1
+    found = verdicts(document)
+    assert [found[name]["raw_score"] for name in JUDGES] == [4, 5, 5, 5]
+    assert [(found[name]["score"], found[name]["capped"]) for name in JUDGES] == [(2, True)] * 4
+    assert all({"SA-1", "SA-10", "SD-1"} <= set(found[name]["cap_checks"]) for name in JUDGES)
+    assert document["llm"]["score"] == pytest.approx(2.0)
+    programmatic = document["summary"]["normalized_score"]
+    assert document["combined"]["score"] == pytest.approx(0.6 * programmatic + 0.4 * 2)
+    assert document["combined"]["guarded_decision"] == "FAIL"
+    result.stdout.fnmatch_lines(
+        [
+            "*detection_accuracy scores 2 of 5, capped because *SA-10*fail; a pass needs 3",
+            "judge *capped from 5 by SA-*",
+        ]
+    )
+    assert "capped from 4 by SA-1" in files(pytester)["scorecard.md"].decode()
+
+
+def test_a_dead_scanner_scores_nothing_and_its_run_is_incomplete(pytester: pytest.Pytester) -> None:
+    dead = pytester.path / "gitleaks"
+    dead.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+    dead.chmod(0o755)
+    result = run(
+        pytester, *BOTH, HEURISTIC, f"--gitleaks-binary={dead}", shipped_scenarios(pytester.path / "s", "api-keys")
+    )
+    assert result.ret == 1
+    result.assert_outcomes(errors=43)
+    document = report(pytester)
+    assert kinds(document) == ["invalid"] * 4
+    assert document["llm"]["score"] is None
+    assert document["combined"] == {"score": None, "decision": "INCOMPLETE", "guarded_decision": "FAIL"}
+
+
+def test_nothing_reported_at_all_leaves_two_judges_that_do_not_apply(pytester: pytest.Pytester) -> None:
+    options = corpus(pytester.path / "corpus")
+    write_analysis(pytester.path / "corpus/analyses", "leaky", [])
+    result = run(pytester, *BOTH, HEURISTIC, "-v", "--junitxml=junit.xml", "--json-report", *options)
+    assert result.ret == 1
+    document = report(pytester)
+    assert [verdict["outcome"] for verdict in verdicts(document).values()] == [
+        "scored", "not_applicable", "scored", "not_applicable",
+    ]  # fmt: skip
+    assert document["llm"]["score"] == 1.0
+    assert document["combined"]["guarded_decision"] == "FAIL"
+    result.stdout.fnmatch_lines(["*test_judge?false_positive? N/A*", "judge  false_positive *not applicable: *"])
+    junit = (pytester.path / "junit.xml").read_text(encoding="utf-8")
+    assert '<property name="verdict" value="not_applicable"' in junit
+    tests = json.loads((pytester.path / ".report.json").read_text(encoding="utf-8"))["tests"]
+    judge = next(test for test in tests if "detection_accuracy" in test["nodeid"])
+    assert {"dimension": "detection_accuracy"} in judge["user_properties"]
+    assert {"score": 1} in judge["user_properties"]
+
+
+# --- llm: against the local server
+
+
+@BOTH_WAYS
+def test_four_questions_are_asked_at_once_and_replayed_without_the_server(
+    pytester: pytest.Pytester,
+    options: list[str],
+    messages_server: MessagesServer,
+    monkeypatch: pytest.MonkeyPatch,
+    parallel: list[str],
+) -> None:
+    messages_server.always = together(4)
+    result = run(pytester, *BOTH, OURS, *options, *parallel)
+    assert result.ret == 0
+    assert len(messages_server.posts) == 4
+    live, card = report(pytester), read(pytester, "scorecard.json")
+    assert card["llm"] == live["llm"]
+    assert card["combined"] == live["combined"]
+    found = verdicts(live)
+    assert list(found) == JUDGES
+    assert [(one["score"], one["confidence"], one["heuristic_score"]) for one in found.values()] == [(4, 0.9, 5)] * 4
+    assert all(one["reasoning"] == "The findings match." and one["trace_id"] for one in found.values())
+    assert (live["llm"]["mode"], live["llm"]["model_requested"], live["llm"]["model_answered"]) == ("llm", MODEL, MODEL)
+    assert live["llm"]["score"] == pytest.approx(4)
+    assert live["combined"]["score"] == pytest.approx(0.6 * live["summary"]["normalized_score"] + 1.6)
+    markdown = files(pytester)["scorecard.md"].decode()
+    assert "The findings match." in markdown
+    assert "## Judges" in markdown
+    calls = [json.loads(line) for line in files(pytester)["judges.jsonl"].splitlines()]
+    assert [(call["dimension"], call["source"], call["model"], call["input_tokens"]) for call in calls] == [
+        (name, "live", MODEL, 1200) for name in JUDGES
+    ]
+    assert len(list((pytester.path / RESULTS / "judge-store").iterdir())) == 4
+
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name)
+    assert run(pytester, *BOTH, OURS, REPLAY, *options, *parallel).ret == 0
+    assert len(messages_server.posts) == 4
+    replayed = report(pytester)
+    assert replayed["llm"]["mode"] == "replay"
+    assert timeless(replayed) == timeless(live)
+    assert timeless(read(pytester, "scorecard.json")) == timeless(card)
+    again = [json.loads(line) for line in files(pytester)["judges.jsonl"].splitlines()]
+    changing = dict.fromkeys(("source", "ms", "attempts", "request_id", "trace_id"))
+    assert [{**call, **changing} for call in again] == [{**call, **changing} for call in calls]
+    assert {call["source"] for call in again} == {"replay"}
+
+
+def test_judges_alone_add_their_verdicts_to_the_reports_of_the_last_full_run(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    assert run(pytester, "--gitleaks-eval", *options).ret == 0
+    before, untouched = report(pytester), files(pytester)
+    assert "llm" not in before
+    assert "combined" not in read(pytester, "scorecard.json")
+    assert "judges.jsonl" not in untouched
+    assert "## Judges" not in untouched["scorecard.md"].decode()
+
+    result = run(pytester, ALONE, OURS, *options, "-o", "gitleaks_judge_trace_id=of this test")
+    assert result.ret == 0
+    result.assert_outcomes(passed=4)
+    after = report(pytester)
+    assert [verdict["trace_id"] for verdict in verdicts(after).values()] == ["of this test"] * 4
+    assert {name: value for name, value in after.items() if name not in {"llm", "combined"}} == before
+    assert files(pytester)["scorecard.md"].startswith(untouched["scorecard.md"].rstrip())
+    assert after["combined"]["score"] == pytest.approx(0.6 * after["summary"]["normalized_score"] + 1.6)
+
+    again = run(pytester, ALONE, REPLAY, OURS, *options, "-n2", "-o", "gitleaks_judge_observability=false")
+    assert again.ret == 0
+    assert timeless(report(pytester)) == timeless(after)
+    assert files(pytester)["scorecard.md"].decode().count("## Judges") == 1
+    # Both ways of running judges put the same questions: the replies of one serve the other.
+    assert run(pytester, *BOTH, REPLAY, OURS, *options).ret == 0
+    assert len(messages_server.posts) == 4
+
+
+def test_only_selected_judges_call_and_a_part_of_them_leaves_the_reports_alone(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    run(pytester, "--gitleaks-eval", *options)
+    before = files(pytester)
+    result = run(pytester, ALONE, OURS, *options, "-v", "-k", "false_positive")
+    result.assert_outcomes(passed=1, deselected=3)
+    assert len(messages_server.posts) == 1
+    result.stdout.fnmatch_lines(["judge  false_positive *", "*no combined decision*", "PARTIAL  not all judges*"])
+    after = files(pytester)
+    assert {name: after[name] for name in before} == before
+    assert "judges.jsonl" not in after
+    # A node id that was printed can be pasted back, without flags.
+    node = next(line.split(" ")[0] for line in result.outlines if "::test_judge[" in line)
+    pasted = run(pytester, node, "-o", f"addopts={OURS} {REPLAY} {' '.join(options)}")
+    pasted.assert_outcomes(passed=1)
+    assert len(messages_server.posts) == 1
+
+
+def test_judges_that_are_selected_without_a_check_leave_the_reports_alone(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    run(pytester, "--gitleaks-eval", *options)
+    before = files(pytester)
+    result = run(pytester, *BOTH, HEURISTIC, *options, "-m", "llm_judge")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["judge  detection_accuracy *", "PARTIAL  no check was selected*"])
+    assert files(pytester) == before
+
+
+def test_checks_that_are_selected_without_a_judge_have_no_verdicts(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    assert run(pytester, *BOTH, HEURISTIC, *options, "-m", "not llm_judge").ret == 0
+    assert "llm" not in report(pytester)
+
+
+# --- failures
+
+
+def test_each_failure_is_its_kind_of_unscored_and_an_error_never_a_number(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    cut_off, declined = sent(message('{"score": 4,', "max_tokens")), sent(message("I cannot.", "refusal"))
+    messages_server.replies = [cut_off, declined, html, failing(400)]
+    result = run(pytester, *BOTH, OURS, *options, "--junitxml=junit.xml")
+    assert result.ret == 1
+    assert result.parseoutcomes()["errors"] == 4
+    assert "failed" not in result.parseoutcomes()
+    document = report(pytester)
+    assert kinds(document) == ["invalid", "refusal", "transport", "truncated"]
+    assert all(one["score"] is one["raw_score"] is None for one in verdicts(document).values())
+    assert document["llm"]["score"] is None
+    assert document["combined"] == {"score": None, "decision": "INCOMPLETE", "guarded_decision": "INCOMPLETE"}
+    assert document["summary"]["decision"] == "STRONG_PASS"
+    result.stdout.fnmatch_lines(
+        ["*is unscored (refusal): the model declined*--gitleaks-judge-model", "*combined none INCOMPLETE"]
+    )
+    assert not (pytester.path / RESULTS / "judge-store").exists()
+    assert '<property name="unscored_kind" value="refusal"' in (pytester.path / "junit.xml").read_text(encoding="utf-8")
+    errors = [json.loads(line)["error_kind"] for line in files(pytester)["judges.jsonl"].splitlines()]
+    assert sorted(errors) == ["invalid", "refusal", "transport", "truncated"]
+
+
+def test_no_reply_before_the_deadline_and_no_budget_are_kinds_too(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    messages_server.always = hanging
+    pytester.makeini("[pytest]\ngitleaks_judge_timeout = 0.8\ngitleaks_judge_max_calls = 3\n")
+    result = run(pytester, *BOTH, OURS, *options)
+    assert kinds(report(pytester)) == ["budget", "timeout", "timeout", "timeout"]
+    assert len(messages_server.posts) == 3
+    result.stdout.fnmatch_lines(["*gitleaks_judge_max_calls allows 3*"])
+
+
+def test_what_was_never_recorded_is_a_replay_miss(pytester: pytest.Pytester, options: list[str]) -> None:
+    result = run(pytester, *BOTH, REPLAY, "--gitleaks-judge-store=elsewhere", *options)
+    assert result.ret == 1
+    assert kinds(report(pytester)) == ["replay_miss"] * 4
+    result.stdout.fnmatch_lines(["*record it with --gitleaks-judge-mode llm --gitleaks-judge-store *elsewhere"])
+
+
+def test_without_credentials_the_three_ways_are_named(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    result = run(pytester, *BOTH, OURS, *options)
+    assert result.ret == 1
+    assert kinds(report(pytester)) == ["transport"] * 4
+    ways = "*ANTHROPIC_API_KEY*--gitleaks-judge-mode heuristic*--gitleaks-judge-mode replay*"
+    result.stdout.fnmatch_lines([ways])
+    assert messages_server.requests == []
+
+
+def test_a_retired_model_is_an_error_that_names_the_option_and_one_that_soon_retires_a_warning(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    messages_server.model = model_info(lifecycle="retired", retires_at="2020-01-01T00:00:00Z")
+    run(pytester, *BOTH, OURS, *options).stdout.fnmatch_lines(["*was retired*--gitleaks-judge-model"])
+    assert messages_server.posts == []
+    messages_server.model = model_info(lifecycle="deprecated", retires_at="2020-01-01T00:00:00Z")
+    result = run(pytester, ALONE, OURS, *options)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["WARNING  the retirement of model*"])
+    assert report(pytester)["llm"]["warnings"]
+
+
+def test_without_the_extra_there_is_one_clear_error(pytester: pytest.Pytester, options: list[str]) -> None:
+    # As without the package: it is looked for, and not found.
+    pytester.makepyfile(
+        no_sdk="""
+        import importlib.util
+        real = importlib.util.find_spec
+        importlib.util.find_spec = lambda name, *more: None if name == "anthropic" else real(name, *more)
+        """
+    )
+    result = run(pytester, "-p", "no_sdk", *BOTH, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert [line for line in result.errlines if line] == [
+        (
+            "ERROR: --gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
+            "or use --gitleaks-judge-mode heuristic, or --gitleaks-judge-mode replay"
+        )
+    ]
+    assert run(pytester, "-p", "no_sdk", *BOTH, HEURISTIC, *options).ret == 0
+
+
+@pytest.mark.parametrize("mode", [HEURISTIC, REPLAY])
+def test_heuristic_and_replay_need_no_package_and_no_network(
+    pytester: pytest.Pytester, options: list[str], mode: str
+) -> None:
+    pytester.makepyfile(
+        offline="""
+        import socket, sys
+        sys.modules["anthropic"] = None
+        def no(*_):
+            raise AssertionError("a connection was opened")
+        socket.socket.connect = no
+        """
+    )
+    run(pytester, "-p", "offline", *BOTH, mode, *options)
+    assert set(kinds(report(pytester))) == {"None" if mode == HEURISTIC else "replay_miss"}
+
+
+# --- judges alone: what they read
+
+
+def test_judges_alone_without_a_report_say_what_to_do(pytester: pytest.Pytester, options: list[str]) -> None:
+    for arguments in ([ALONE, HEURISTIC], [ALONE, HEURISTIC, *options], [ALONE, HEURISTIC, "-n2"]):
+        result = run(pytester, *arguments)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines(["*there is no *evaluation_report.json; run pytest --gitleaks-eval first*"])
+
+
+def test_judges_alone_do_not_judge_what_the_report_is_not_about(pytester: pytest.Pytester, options: list[str]) -> None:
+    run(pytester, "--gitleaks-eval", *options)
+    before = files(pytester)
+    other = corpus(pytester.path / "other", name="renamed")
+    # Nor may analyses that an earlier scan left stand for those that the report is about.
+    (pytester.path / RESULTS / "analysis").mkdir()
+    wrong = {"other scenarios": other, "name their folder with --gitleaks-analysis": options[:1]}
+    for problem, arguments in wrong.items():
+        result = run(pytester, ALONE, HEURISTIC, *arguments)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"*{problem}*"])
+    assert files(pytester) == before
+
+
+def test_a_report_of_a_part_or_no_report_at_all_is_refused(pytester: pytest.Pytester, options: list[str]) -> None:
+    run(pytester, "--gitleaks-eval", *options)
+    path = pytester.path / RESULTS / "evaluation_report.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for changed, problem in (({**document, "partial": True}, "of a partial run"), ([], "no report of a full run")):
+        path.write_text(json.dumps(changed), encoding="utf-8")
+        result = run(pytester, ALONE, HEURISTIC, *options)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"*{problem}*"])
+
+
+# --- settings
+
+
+@pytest.mark.parametrize(("policy", "used"), [("flag", 4), ("exclude", 3), ("cap", 4)])
+def test_low_confidence_is_flagged_left_out_or_capped(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer, policy: str, used: int
+) -> None:
+    messages_server.replies = [good(confidence=0.4, score=5)]
+    pytester.makeini(f"[pytest]\ngitleaks_judge_low_confidence = {policy}\n")
+    result = run(pytester, *BOTH, OURS, *options)
+    assert result.ret == 0
+    document = report(pytester)
+    found = verdicts(document)
+    (unsure,) = [verdict for verdict in found.values() if verdict["low_confidence"]]
+    assert (unsure["score"], unsure["capped"]) == ((3, True) if policy == "cap" else (5, False))
+    assert len(document["llm"]["weights_used"]) == used
+    counted = {verdict["dimension"]: verdict["score"] for verdict in found.values()}
+    weights = document["llm"]["weights_used"]
+    assert sum(weights.values()) == pytest.approx(1)
+    assert document["llm"]["score"] == pytest.approx(sum(weight * counted[name] for name, weight in weights.items()))
+    result.stdout.fnmatch_lines(["judge *low confidence: review it*"])
+
+
+def test_a_score_that_its_sub_scores_contradict_or_that_is_far_from_the_numbers_is_flagged(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    def contradicting(handler: Any, request: Any) -> None:
+        answer = answer_to(request, 2)
+        sent(message(json.dumps({**answer, "sub_scores": dict.fromkeys(answer["sub_scores"], 4)})))(handler, request)
+
+    messages_server.always = contradicting
+    result = run(pytester, *BOTH, OURS, *options, "-o", "gitleaks_judge_pass_score=2")
+    assert result.ret == 0
+    for verdict in verdicts(report(pytester)).values():
+        assert (verdict["score"], verdict["weighted_sub_score"]) == (2, 4)
+        assert verdict["inconsistent"]
+        assert verdict["diverging"]
+    result.stdout.fnmatch_lines(["judge *inconsistent with its sub-scores (4.00), diverging from the heuristic)"])
+
+
+@pytest.mark.parametrize(("pass_score", "failed"), [("4", 0), ("4.5", 4)])
+def test_a_judge_passes_at_the_pass_score(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer, pass_score: str, failed: int
+) -> None:
+    del messages_server
+    result = run(pytester, *BOTH, OURS, *options, "-o", f"gitleaks_judge_pass_score={pass_score}")
+    assert result.parseoutcomes().get("failed", 0) == failed
+    assert report(pytester)["llm"]["score"] == pytest.approx(4)
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ("gitleaks_judge_timeout=0", "not a number of seconds above zero"),
+        ("gitleaks_judge_timeout=soon", "ini gitleaks_judge_timeout"),
+        ("gitleaks_judge_max_calls=1.5", "ini gitleaks_judge_max_calls"),
+        ("gitleaks_judge_low_confidence=ignore", "there are flag, exclude, cap"),
+        ("gitleaks_judge_pass_score=6", "not a score from 1 to 5"),
+        ("gitleaks_judge_pass_score=0.5", "not a score from 1 to 5"),
+        ("gitleaks_judge_prompts=nowhere", "is no folder"),
+        ("gitleaks_judge_mode=automatic", "there are llm, heuristic, replay"),
+        ("gitleaks_judge_model=../x y", "is no name of a model"),
+        ("gitleaks_evaluation_mode=real_world", "there is no real repository"),
+        ("gitleaks_evaluation_mode=both", "there are auto, synthetic, real_world"),
+    ],
+)
+def test_a_setting_that_is_wrong_on_sight_is_status_4_and_named(
+    pytester: pytest.Pytester, options: list[str], setting: str, problem: str
+) -> None:
+    result = run(pytester, *BOTH, *options, "-o", setting)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{problem}*"])
+
+
+# --- a user's own
+
+
+def test_a_conftest_adds_and_reweights_judges_and_a_folder_has_their_prompts(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    pytester.makeini("[pytest]\ngitleaks_judge_prompts = prompts\n")
+    prompts = pytester.mkdir("prompts")
+    (prompts / "house_style.md").write_text("House style: {{ evidence }}", encoding="utf-8")
+    (prompts / "false_positive.md").write_text("Own words: {{ evidence }} {{ evaluation_mode }}", encoding="utf-8")
+    pytester.makeconftest(
+        """
+        from dataclasses import replace
+        from gitleaks_eval.judges import Judge, Opinion
+
+        def pytest_gitleaks_eval_judges(judges):
+            judges[:] = [replace(one, weight=one.weight / 2) for one in judges]
+            judges.append(
+                Judge(
+                    dimension="house_style",
+                    weight=0.5,
+                    sub_dimensions={"tidy": 1.0},
+                    evidence=lambda material: {"reported": material.reported},
+                    heuristic=lambda material: Opinion(3, {"tidy": 3}, f"{material.reported} findings"),
+                )
+            )
+        """
+    )
+    result = run(pytester, *BOTH, OURS, *options)
+    assert result.ret == 0
+    document = report(pytester)
+    assert {name: verdict["weight"] for name, verdict in verdicts(document).items()} == pytest.approx(
+        dict(zip([*JUDGES, "house_style"], (0.175, 0.125, 0.1, 0.1, 0.5), strict=True))
+    )
+    questions = [post.body["messages"][0]["content"] for post in messages_server.posts]
+    assert any(question.startswith('House style: {\n "reported": 2') for question in questions)
+    assert any(question.startswith("Own words: {") and question.endswith("} synthetic") for question in questions)
+    assert sum(question.startswith("# ") for question in questions) == 3
+
+
+@BOTH_WAYS
+def test_weights_that_do_not_add_up_and_unknown_placeholders_are_status_4(
+    pytester: pytest.Pytester, options: list[str], parallel: list[str]
+) -> None:
+    pytester.makeconftest("def pytest_gitleaks_eval_judges(judges):\n    del judges[0]\n")
+    result = run(pytester, *BOTH, HEURISTIC, *options, *parallel)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*the weights of the judges must sum to 1*= 0.65"])
+    pytester.makeconftest("")
+    (pytester.mkdir("prompts") / "false_positive.md").write_text("{{ evidence }} {{ evidnce }}", encoding="utf-8")
+    result = run(pytester, *BOTH, HEURISTIC, *options, *parallel, "-o", "gitleaks_judge_prompts=prompts")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*prompts/false_positive.md: the placeholder {{ evidnce }} is not known*"])
+
+
+# --- being a guest in pytest
+
+
+def test_only_collecting_judges_calls_nobody_and_writes_nothing(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    result = run(pytester, *BOTH, OURS, *options, "--co", "-q")
+    assert result.ret == 0
+    assert sum("::test_judge[" in line for line in result.outlines) == 4
+    assert messages_server.requests == []
+    assert not (pytester.path / RESULTS).exists()
+
+
+def test_reports_have_verdicts_without_a_terminal_and_with_the_flag_in_addopts(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    pytester.makeini(f"[pytest]\naddopts = {' '.join(BOTH)} {HEURISTIC}\n")
+    assert run(pytester, "-p", "no:terminal", *options).ret == 0
+    assert list(verdicts(report(pytester))) == JUDGES
+
+
+def test_without_the_flag_no_judge_is_collected_and_nothing_of_theirs_reported(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    result = run(pytester, "--gitleaks-eval", *options, "--json-report")
+    assert result.ret == 0
+    assert not [line for line in result.outlines if line.startswith("judge") or "test_judge" in line]
+    text = (
+        "".join(content.decode() for content in files(pytester).values()) + (pytester.path / ".report.json").read_text()
+    )
+    assert "llm" not in text
+    assert "combined" not in text
+
+
+def test_our_plugin_loads_no_client(pytester: pytest.Pytester, options: list[str]) -> None:
+    # pytest-anyio is a plugin of its own, and loads anyio with or without us.
+    pytester.makepyfile(
+        test_imports="""
+        import sys
+        def test_imports():
+            names = {name.partition(".")[0] for name in sys.modules}
+            names &= {"anthropic", "pydantic", "anyio", "httpx2", "jsonschema"}
+            open("imported", "w").write(" ".join(sorted(names)))
+        """
+    )
+
+    def imported(*arguments: str) -> str:
+        run(pytester, "test_imports.py", "-p", "no:anyio", "-p", "no:hypothesispytest", *arguments)
+        return (pytester.path / "imported").read_text(encoding="utf-8")
+
+    without = imported("-p", "no:gitleaks_eval")
+    assert imported() == without
+    heuristic = imported(*BOTH, HEURISTIC, *options).split()
+    assert {"anthropic", "pydantic", "anyio", "httpx2"} & set(heuristic) <= set(without.split())
+
+
+# --- nothing that is private leaves
+
+
+def planted(name: str) -> list[str]:
+    return [secret.value for secret in load_recipe(shipped_data("synthetic_repos") / f"{name}.yaml").secrets.values()]
+
+
+def test_a_reply_with_a_piece_of_a_planted_secret_is_neither_kept_nor_shown(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path], messages_server: MessagesServer
+) -> None:
+    piece = planted("api-keys")[0][-12:]
+    messages_server.always = good(reasoning=f"It says {piece}.")
+    scenarios = shipped_scenarios(pytester.path / "s", "api-keys", "cloud-mixed")
+    result = run(pytester, *BOTH, OURS, f"--gitleaks-binary={gitleaks('8.30.1')}", scenarios, "-vv")
+    assert result.ret == 1
+    assert kinds(report(pytester)) == ["leak"] * 4
+    assert len(messages_server.posts) == 4
+    assert piece not in result.stdout.str()
+    assert not [name for name, content in files(pytester).items() if piece.encode() in content]
+
+
+@pytest.mark.parametrize("mode", ["good", "failing"])
+def test_no_secret_author_key_or_prompt_stands_in_any_file_or_output(
+    pytester: pytest.Pytester,
+    gitleaks: Callable[[str], Path],
+    messages_server: MessagesServer,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_LOG", "debug")
+    if mode == "failing":
+        messages_server.replies = [html, failing(500), hanging, failing(400)]
+        messages_server.always = hanging
+    # A failing test of a user's own, with all fixtures of a judge in sight.
+    talkative = (
+        "-vv",
+        "-l",
+        "--tb=long",
+        "--full-trace",
+        "-rA",
+        "-o=log_level=DEBUG",
+        "--json-report",
+        "--junitxml=j.xml",
+    )
+    result = run(
+        pytester, *BOTH, OURS, f"--gitleaks-binary={gitleaks('8.30.1')}", *talkative,
+        shipped_scenarios(pytester.path / "s", "api-keys", "cloud-mixed"),
+        "-o", "gitleaks_judge_pass_score=5", "-o", "gitleaks_judge_timeout=2", "-o", "junit_logging=all",
+    )  # fmt: skip
+    assert result.parseoutcomes()["failed" if mode == "good" else "errors"] == 4
+    (pytester.path / "output.txt").write_text("\n".join((*result.outlines, *result.errlines)), encoding="utf-8")
+    pieces = [value[-20:-6] for name in ("api-keys", "cloud-mixed") for value in planted(name)]
+    prompt = messages_server.posts[0].body["messages"][0]["content"]
+    private = [*pieces, messages_server.key, "Test User", *prompt.splitlines()[2:4], '"scenarios_as_expected"']
+    looked_at = [path for path in pytester.path.rglob("*") if path.is_file() and path.suffix != ".yaml"]
+    assert {"judges.jsonl", "output.txt", ".report.json", "j.xml"} <= {path.name for path in looked_at}
+    for path in looked_at:
+        # The Caldera envelope has the author of each commit; it is the one place.
+        envelope = path.parent.name == "analysis"
+        content = path.read_text(encoding="utf-8", errors="replace")
+        assert not [text for text in private if text in content and not (envelope and text == "Test User")], path.name
+
+
+# --- calibration, and the real thing
+
+
+def test_a_model_is_calibrated_on_the_faults(tmp_path: Path, messages_server: MessagesServer) -> None:
+    from gitleaks_eval.judges.calibrate import calibrate  # noqa: PLC0415 - it looks up checks
+    from gitleaks_eval.judges.settings import JudgeSettings  # noqa: PLC0415 - the same
+
+    messages_server.always = good()
+    settings = JudgeSettings(mode="llm", model=MODEL, store=tmp_path / "store")
+    result = calibrate(settings)
+    assert len(messages_server.posts) == 30
+    assert (result["model_requested"], result["models_answered"]) == (MODEL, [MODEL])
+    # A judge that says 4 whatever it sees is right in two of eight, and in no order that could be wrong.
+    accuracy = result["judges"]["detection_accuracy"]
+    assert accuracy == {
+        "exact_agreement": 0.25, "mean_absolute_error": 1.125, "monotonicity_violations": 0, "unscored": 0,
+    }  # fmt: skip
+
+
+def test_a_judge_that_scores_the_wrong_way_round_violates_monotonicity(
+    tmp_path: Path, messages_server: MessagesServer
+) -> None:
+    from gitleaks_eval.judges.calibrate import calibrate  # noqa: PLC0415 - it looks up checks
+    from gitleaks_eval.judges.settings import JudgeSettings  # noqa: PLC0415 - the same
+
+    def backwards(handler: Any, request: Any) -> None:
+        found_none = '"exact": 0' in request.body["messages"][0]["content"]
+        sent(message(json.dumps(answer_to(request, 5 if found_none else 1))))(handler, request)
+
+    messages_server.always = backwards
+    result = calibrate(JudgeSettings(mode="llm", model=MODEL, store=tmp_path / "store"))
+    assert result["judges"]["detection_accuracy"]["monotonicity_violations"] > 0
+
+
+@pytest.mark.live
+def test_a_real_model_gives_the_faultless_run_high_scores(pytester: pytest.Pytester, options: list[str]) -> None:
+    result = run(pytester, *BOTH, *options, "-o", "gitleaks_judge_pass_score=4")
+    assert result.ret == 0
+    assert kinds(report(pytester)) == ["None"] * 4
