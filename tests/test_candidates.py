@@ -119,7 +119,7 @@ def test_a_path_that_is_the_end_of_another_takes_one_more_folder(tmp_path: Path)
         {"config": [BUILTIN, BUILTIN]},
     ],
 )
-def test_the_same_candidate_twice_is_refused(tmp_path: Path, options: dict[str, list[str]]) -> None:
+def test_the_same_candidate_twice_is_refused(tmp_path: Path, options: dict[str, Any]) -> None:
     configs(tmp_path, "c.toml")
     with pytest.raises(InputError, match=r"two candidates are the same: .*; name each version and each"):
         read(tmp_path, **options)

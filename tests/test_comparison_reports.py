@@ -71,7 +71,7 @@ def test_the_json_follows_its_schema_and_holds_every_kind_of_difference() -> Non
         {
             "scenario": "one", "file_path": "d.py", "line_number": 5, "rule_id": "github-pat",
             "candidate_line_number": None, "candidate_rule_id": None, "severity": "HIGH", "candidate_severity": None,
-            "baseline_line_number": 5, "baseline_rule_id": "github-pat",
+            "baseline_line_number": 5, "baseline_rule_id": "github-pat", "hidden_by": None,
         }
     ]  # fmt: skip
     assert pair["checks_worse"] == [

@@ -80,7 +80,7 @@ def make_run(
     )
 
 
-def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
+def evaluated(name: str, run: Run, times_ms: Sequence[float], *, fails_lint: bool) -> Evaluated:
     """A run as a side of a comparison; `times_ms` are repeated times of one scan."""
     ordered = sorted(times_ms)
     return Evaluated(
@@ -95,6 +95,7 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
         has_errors=run.incomplete,
         scan_ms=ordered[len(ordered) // 2] if ordered else None,
         scan_ms_spread=(ordered[0], ordered[-1]) if ordered else None,
+        fails_lint=fails_lint,
     )
 
 

@@ -15,16 +15,23 @@ from typing import Any
 import pytest
 
 from gitleaks_eval.assembly import corpus_sha256, evaluated, make_run
-from gitleaks_eval.comparison import Evaluated, comparability, compare
+from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, Evaluated, comparability, compare
 from gitleaks_eval.configuration import copy_configuration
 from gitleaks_eval.errors import EvaluationError, InputError
-from gitleaks_eval.evaluation import COLLECTED, WORKER_INPUT, Evaluation
+from gitleaks_eval.evaluation import COLLECTED, FAILS_LINT, WORKER_INPUT, Evaluation
 from gitleaks_eval.hidden import hidden_findings
 from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.recorder import Collected, Recorder
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.evaluation_report import report_summary
-from gitleaks_eval.reports.files import prepare_folder, update_reports, write_comparison, write_reports
+from gitleaks_eval.reports.files import (
+    add_to_job_summary,
+    prepare_folder,
+    remove_comparison,
+    update_reports,
+    write_comparison,
+    write_reports,
+)
 from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields, read_report
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.terminal import comparison_summary, shown_path, summary
@@ -55,6 +62,7 @@ class Controller:
         self._is_full = bool(config.getoption("gitleaks_eval"))
         self._only_collects = any(config.getoption(name, None) for name in _SHOWING)
         self._broken_files: list[str] = []
+        self._failing_lint: set[object] = set()
         self._judged_alone: tuple[Judged, Combined | None] | None = None
         self._saved: Mapping[str, Any] | None = None
         if not evaluation.checks:
@@ -130,6 +138,7 @@ class Controller:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take a report into the ledger."""
         self._recorder.record(report)
+        self._failing_lint.update(value for name, value in report.user_properties if name == FAILS_LINT)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
         """Show a check that does not apply as that, not as skipped."""
@@ -149,6 +158,7 @@ class Controller:
         if session.exitstatus != pytest.ExitCode.INTERRUPTED and not self._only_collects:
             self._explain_misses()
             self._compare()
+            self._fail_with_verdict(session)
         if self._is_full and not self._only_collects:
             self._write(session, self._write_all)
 
@@ -194,6 +204,9 @@ class Controller:
     def _write(self, session: pytest.Session, write: Callable[[], Path]) -> None:
         try:
             report = write()
+        except InputError as error:
+            self._written = f"ERROR {error}"
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
         except OSError as error:
             self._written = f"ERROR the reports cannot be written: {error}; name another folder with --gitleaks-output"
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -206,7 +219,10 @@ class Controller:
             folder = write_reports(run, output, name)
         if self._compared:
             written = write_comparison(self._compared, output)
+            add_to_job_summary(written)
             return written if len(self._runs) > 1 else folder / "scorecard.md"
+        if not any(run.partial for run in self._runs.values()):
+            remove_comparison(output)
         return folder / "scorecard.md"
 
     def _check_output(self) -> None:
@@ -324,7 +340,10 @@ class Controller:
         times = self._times()
         saved = self._settings.baseline
         names = {name: name or str(run.scanner["version"]) for name, run in self._runs.items()}
-        sides = [evaluated(names[name], run, times.get(name, ())) for name, run in self._runs.items()]
+        sides = [
+            evaluated(names[name], run, times.get(name, ()), fails_lint=name in self._failing_lint)
+            for name, run in self._runs.items()
+        ]
         baseline = saved or sides[0]
         notes = comparability(saved, sides[0].corpus_sha256) if saved else []
         pairs = [compare(baseline, side, notes) for side in (sides if saved else sides[1:])]
@@ -334,6 +353,12 @@ class Controller:
             for (scenario, place), text in run.hidden.items()
         }
         self._compared = Compared(_listed(saved, sides), pairs, hidden)
+
+    def _fail_with_verdict(self, session: pytest.Session) -> None:
+        """Let no comparison end well that does not: what cannot be compared fails no test."""
+        verdicts = {pair.verdict for pair in self._compared.pairs} if self._compared else set()
+        if session.exitstatus == pytest.ExitCode.OK and verdicts & {REGRESSION, INCOMPLETE}:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _times(self) -> Mapping[str, Sequence[float]]:
         """Times of one scan of the canary, in milliseconds, the candidates in turn; none where one cannot scan."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 PLUGIN_NAME = "gitleaks_eval_evaluation"
 WORKER_INPUT = "gitleaks_eval"
 COLLECTED = "collected.json"
+FAILS_LINT = "config_lint"
 
 EVALUATION: pytest.StashKey["Evaluation"] = pytest.StashKey()
 IDENTITY: pytest.StashKey[Identity] = pytest.StashKey()
@@ -356,11 +357,14 @@ class Evaluation:
         return report
 
     def _excuse_beside(self, report: pytest.TestReport, item: pytest.Item) -> None:
-        if not (self.comparing and report.failed and report.when == "call"):
+        if not (self.comparing and report.failed):
             return
         from gitleaks_eval.beside import excuse_beside  # noqa: PLC0415 - only where they are collected
 
-        excuse_report(report, excuse_beside(item, self, self.comparing))
+        if report.when == "call":
+            excuse_report(report, excuse_beside(item, self, self.comparing))
+        if report.failed and (linted := getattr(item, "callspec").params.get("linted")):  # noqa: B009 - as in `beside`
+            report.user_properties.append((FAILS_LINT, linted.name))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
