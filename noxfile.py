@@ -60,6 +60,6 @@ def build_repos(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure what speed is promised, as ratios: `nox -s bench -- [inert|cold|many|large]`."""
+    """Measure what speed is promised, as ratios: `nox -s bench -- [inert|cold|candidates|matching|many|large]`."""
     session.install("-e", ".[dev]")
     session.run("python", "benchmarks/bench.py", *session.posargs)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from gitleaks_eval.gitleaks import PINNED_VERSION
 from gitleaks_eval.install import installed_binary
-from gitleaks_eval.scenario import shipped_data
+from gitleaks_eval.matching import match_findings
+from gitleaks_eval.scenario import Expected, ExpectedFinding, shipped_data
 
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 BINARY = str(installed_binary(PINNED_VERSION, print)[0])
@@ -90,6 +91,44 @@ def cold(folder: Path) -> None:
     print(f"cold: {whole[0]:.2f} s against {parts[0]:.2f} s; ratio {whole[0] / parts[0]:.2f} (promised: <= 1.5)")
 
 
+def candidates(folder: Path) -> None:
+    """Three candidates compared on the nine scenarios, against three times one of them, each with a cold cache."""
+    cache = folder / "cache"
+    tables = "".join(f"[tool.gitleaks-eval.candidates.{name}]\nbinary = '{BINARY}'\n" for name in "abc")
+    (folder / "pyproject.toml").write_text(tables, encoding="utf-8")
+
+    def evaluation(*options: str) -> Run:
+        shutil.rmtree(cache, ignore_errors=True)
+        return measured([*PYTEST, "--gitleaks-eval", *options], folder, XDG_CACHE_HOME=str(cache))
+
+    three, one = in_turn(5, lambda: evaluation("--gitleaks-compare"), lambda: evaluation("--gitleaks-binary", BINARY))
+    print(f"candidates: {three[0]:.2f} s against {one[0]:.2f} s; ratio {three[0] / one[0]:.2f} (promised: <= 3)")
+
+
+def matching(_: Path) -> None:
+    """100,000 expected against as many reported findings, a tenth moved and a tenth unexpected; and half of that."""
+
+    def seconds(number: int) -> float:
+        findings = tuple(ExpectedFinding(f"{index % 1000}.py", "rule", index * 10) for index in range(number))
+        expected = Expected(number, None, None, 0, 0, None, findings=findings)
+        reported = [
+            {
+                "file_path": finding.file_path,
+                "line_number": finding.line_number + (0, 2, 5)[index % 10 if index % 10 < 3 else 0],
+                "rule_id": finding.rule_id,
+            }
+            for index, finding in enumerate(findings)
+        ]
+        started = time.perf_counter()
+        match_findings(expected, reported)
+        return time.perf_counter() - started
+
+    rounds = [(seconds(100_000), seconds(50_000)) for _ in range(5)]
+    whole, half = (statistics.median(column) for column in zip(*rounds, strict=True))
+    print(f"matching: 100,000 in {whole:.2f} s; ratio {whole / 2:.2f} of 2 s (promised: < 1)")
+    print(f"matching: ratio {whole / half:.2f} of the time for 50,000 (promised: linear, 2)")
+
+
 def many(folder: Path) -> None:
     """A thousand analyses that exist, 39,000 checks, against as many empty parametrized tests."""
     scenarios, analyses = folder / "scenarios", folder / "analyses"
@@ -161,7 +200,14 @@ def empty_tests(folder: Path, tests: int, parameters: int) -> None:
 
 def main() -> None:
     """Measure what is named, else everything."""
-    benchmarks = {"inert": inert, "cold": cold, "many": many, "large": large}
+    benchmarks = {
+        "inert": inert,
+        "cold": cold,
+        "candidates": candidates,
+        "matching": matching,
+        "many": many,
+        "large": large,
+    }
     for name in sys.argv[1:] or benchmarks:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
             (Path(folder) / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")

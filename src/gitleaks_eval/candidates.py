@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -13,8 +13,8 @@ from gitleaks_eval.gitleaks import ScannerChoice, named_binary
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.root import Given, Root, given, refuse_beside
 from gitleaks_eval.scanner import Mode
+from gitleaks_eval.scanners import GITLEAKS, known_scanner, scanner_and_version
 from gitleaks_eval.scanners import checked_version as version_of
-from gitleaks_eval.scanners import known_scanner, scanner_and_version
 from gitleaks_eval.scenario import Scenario
 
 if sys.version_info >= (3, 11):
@@ -23,8 +23,11 @@ else:
     import tomli as tomllib
 
 TABLE = "tool.gitleaks-eval.candidates"
-# Folders of the output that a candidate's own must not be.
-_RESERVED = {"analysis", "partial", "judge-store"}
+# What the output has beside the candidates' folders.
+_RESERVED = {
+    *("analysis", "partial", "judge-store", ".gitignore", "comparison.json", "comparison.md"),
+    *("evaluation_report.json", "scorecard.json", "scorecard.md"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def _scanner_choices(root: Root) -> list[tuple[str, ScannerChoice]]:
 
 def _version(text: str, named_by: str) -> tuple[str, ScannerChoice]:
     adapter, version = scanner_and_version(text, named_by)
-    name = version if "@" not in text else f"{adapter.name}@{version}"
+    name = version if adapter is GITLEAKS else f"{adapter.name}@{version}"
     return name, ScannerChoice(version=version, named_by=named_by, scanner=adapter.name)
 
 
@@ -189,16 +192,27 @@ def _typed(table: Mapping[str, Any], key: str, kind: type, place: str) -> Any:
 
 
 def _checked(candidates: Iterable[Candidate], same: str) -> tuple[Candidate, ...]:
-    """The candidates, whose names are folders and parts of node ids."""
+    """The candidates, whose names are folders and parts of node ids; one that is alone may have none."""
+    checked = tuple(candidates)
     seen: dict[str, str] = {}
-    for candidate in (checked := tuple(candidates)):
+    for candidate in checked:
         name = candidate.name
         if other := seen.get(name.casefold()):
             raise InputError(same.format(other))
         seen[name.casefold()] = name
-        parts = name.split("/")
-        if name and (not name.isprintable() or set(name) & set("[]\\:") or {"", ".", ".."} & set(parts)):
-            raise InputError(f"the candidate {name!r}: its name is a folder and part of a test's id; rename it")
-        if parts[0] in _RESERVED:
-            raise InputError(f"the candidate {name!r}: reports have a folder of that name already; rename it")
+        if name or len(checked) > 1:
+            _check_name(name)
+    for name, other in permutations(seen.values(), 2):
+        if other.casefold().startswith(f"{name.casefold()}/"):
+            raise InputError(
+                f"the candidate {name}: its reports would be in one folder with those of {other}; rename one"
+            )
     return checked
+
+
+def _check_name(name: str) -> None:
+    parts = name.split("/")
+    if not name.isprintable() or set(name) & set("[]\\:") or {"", ".", ".."} & set(parts):
+        raise InputError(f"the candidate {name!r}: its name is a folder and part of a test's id; rename it")
+    if name.casefold() in _RESERVED:
+        raise InputError(f"the candidate {name!r}: the output folder has something of that name already; rename it")

@@ -5,9 +5,17 @@ from dataclasses import dataclass, field
 
 from gitleaks_eval.candidates import Trial
 from gitleaks_eval.checking import Check, check_outcome
-from gitleaks_eval.comparison import AS_IN_BASELINE, CheckKey, Differences, Evaluated, excuse, find_differences
+from gitleaks_eval.comparison import (
+    AS_IN_BASELINE,
+    TO_REVIEW,
+    CheckKey,
+    Differences,
+    Evaluated,
+    excuse,
+    find_differences,
+)
 from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.matching import Match, Matching
+from gitleaks_eval.matching import MISSED, Match, Matching
 from gitleaks_eval.scenario import Scenario
 from gitleaks_eval.workbench import Workbench
 
@@ -44,10 +52,13 @@ class Comparing:
             return None
         if match is not None:
             same = any(_is_alike(other, match) for other in theirs.matches)
-            return AS_IN_BASELINE if same else None
-        new = self._different(trial).new
-        same = not new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
-        return AS_IN_BASELINE if same else None
+        else:
+            same = not self._different(trial).new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
+        if same:
+            return AS_IN_BASELINE
+        is_missed = match is not None and match.status == MISSED
+        accepted = self.accepts_review and not is_missed and trial.subject.name in self._different(trial).to_review()
+        return TO_REVIEW if accepted else None
 
     def is_baseline(self, trial: Trial) -> bool:
         """Whether the trial is of the baseline itself."""
@@ -55,7 +66,8 @@ class Comparing:
 
     def _baseline_outcomes(self, trial: Trial, key: CheckKey, check: Check) -> Mapping[CheckKey, str]:
         if self.saved:
-            return self.saved.outcomes
+            # Of several with one id it is not known here which is which.
+            return {} if key._replace(number=1) in self.saved.outcomes else self.saved.outcomes
         subject = trial.subject
         expected = subject.expected if isinstance(subject, Scenario) else None
         outcome = check_outcome(check, self.workbenches[self.name].analysis(subject), expected, subject)

@@ -27,6 +27,7 @@ SPEED_CHECKS = frozenset(["SP-1", "SP-2", "SP-3"])
 AS_IN_BASELINE = "as in baseline"
 # The tests of a configuration; where it is the scanner's own there are none, and nothing to be wrong.
 LINT_CHECKS = ("CL-1", "CL-2")
+TO_REVIEW = "to review: findings differ from the baseline"
 _STATUSES = (EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED)
 _BADNESS = {"passed": 0, "not_applicable": 0, "failed": 1, "error": 2}
 
@@ -44,7 +45,7 @@ class Evaluated:
     """An evaluated candidate, from this run or from a saved report.
 
     `matchings` are by scenario, `scanner` has the keys of the report's `scanner`, `score` is 0 to 1,
-    `scan_ms` the median time of all scans together in milliseconds and `scan_ms_spread` its least and most.
+    `scan_ms` the median time of one scan, repeated, in milliseconds and `scan_ms_spread` its least and most.
     """
 
     name: str
@@ -195,7 +196,7 @@ def excuse(differences: Differences, baseline: Mapping[CheckKey, str], key: Chec
     if baseline.get(key) == "failed":
         return AS_IN_BASELINE
     if review and explains(differences, key.check_id, key.scenario):
-        return "to review: slower" if key.check_id in SPEED_CHECKS else "to review: findings differ from the baseline"
+        return "to review: slower" if key.check_id in SPEED_CHECKS else TO_REVIEW
     return None
 
 
@@ -391,10 +392,16 @@ def _judge(
     failing = [change for change in worse if not explains(differences, change.check_id, change.scenario)]
     not_by_loss = [change for change in failing if not _fails_by_loss(differences, change.check_id, change.scenario)]
     to_review = any((differences.new, differences.moved, differences.relabelled, differences.severity_changed, slower))
+    unknown = [
+        _check(key)
+        for key, outcome in candidate.outcomes.items()
+        if outcome == "failed" and key not in baseline.outcomes
+    ]
     reasons = [
         *unfinished,
         *_number_lost(differences),
         *(f"{_check(change)} fails, and passes with {baseline.name}" for change in not_by_loss),
+        *[f"{len(unknown)} checks fail that {baseline.name} does not have ({_listed(unknown)})"] * bool(unknown),
         *_numbers(differences),
         *(f"slower: {_check(change)} fails, and passes with {baseline.name}" for change in slower),
     ]
@@ -402,6 +409,8 @@ def _judge(
         return INCOMPLETE, reasons
     if differences.lost or failing:
         return REGRESSION, reasons
+    if unknown:
+        return INCOMPLETE, reasons
     return (REVIEW if to_review else SAFE), reasons or ["nothing differs"]
 
 
@@ -440,7 +449,7 @@ def _changed_checks(
     return tuple(compress(changes, is_worse)), tuple(compress(changes, map(not_, is_worse)))
 
 
-def _check(change: CheckChange) -> str:
+def _check(change: CheckChange | CheckKey) -> str:
     return f"{change.check_id} of {change.scenario}" if change.scenario else change.check_id
 
 

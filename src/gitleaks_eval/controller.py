@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gitleaks_eval.assembly import corpus_sha256, evaluated, make_run
-from gitleaks_eval.comparison import Evaluated, comparability, compare
+from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, Evaluated, comparability, compare
 from gitleaks_eval.configuration import copy_configuration
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.evaluation import COLLECTED, WORKER_INPUT, Evaluation
@@ -24,7 +24,14 @@ from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.recorder import CONFIG_LINT, Collected, Recorder
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.evaluation_report import report_summary
-from gitleaks_eval.reports.files import prepare_folder, update_reports, write_comparison, write_reports
+from gitleaks_eval.reports.files import (
+    add_to_job_summary,
+    prepare_folder,
+    remove_comparison,
+    update_reports,
+    write_comparison,
+    write_reports,
+)
 from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields, read_report
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.terminal import comparison_summary, shown_path, summary
@@ -149,6 +156,7 @@ class Controller:
         if session.exitstatus != pytest.ExitCode.INTERRUPTED and not self._only_collects:
             self._explain_misses()
             self._compare()
+            self._fail_with_verdict(session)
         if self._is_full and not self._only_collects:
             self._write(session, self._write_all)
 
@@ -194,6 +202,9 @@ class Controller:
     def _write(self, session: pytest.Session, write: Callable[[], Path]) -> None:
         try:
             report = write()
+        except InputError as error:
+            self._written = f"ERROR {error}"
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
         except OSError as error:
             self._written = f"ERROR the reports cannot be written: {error}; name another folder with --gitleaks-output"
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -206,7 +217,10 @@ class Controller:
             folder = write_reports(run, output, name)
         if self._compared:
             written = write_comparison(self._compared, output)
+            add_to_job_summary(written)
             return written if len(self._runs) > 1 else folder / "scorecard.md"
+        if not any(run.partial for run in self._runs.values()):
+            remove_comparison(output)
         return folder / "scorecard.md"
 
     def _check_output(self) -> None:
@@ -330,6 +344,12 @@ class Controller:
             for (scenario, place), text in run.hidden.items()
         }
         self._compared = Compared(_listed(saved, sides), pairs, hidden)
+
+    def _fail_with_verdict(self, session: pytest.Session) -> None:
+        """Let no comparison end well that does not: what cannot be compared fails no test."""
+        verdicts = {pair.verdict for pair in self._compared.pairs} if self._compared else set()
+        if session.exitstatus == pytest.ExitCode.OK and verdicts & {REGRESSION, INCOMPLETE}:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _times(self) -> Mapping[str, Sequence[float]]:
         """Times of one scan of the canary, in milliseconds, the candidates in turn; none where one cannot scan."""

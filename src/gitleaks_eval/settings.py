@@ -59,6 +59,10 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     if analyses:
         scanning = ("binary", "version", "config", "corpus")
         refuse_beside(root, "--gitleaks-analysis", "nothing is scanned", scanning)
+        if root.getoption("gitleaks_compare"):
+            raise InputError(
+                "--gitleaks-compare: nothing is scanned beside --gitleaks-analysis; leave one of the two out"
+            )
     elif reads_reports:
         analyses = reports / ANALYSES
     scenarios = given(root, "scenarios")
@@ -66,10 +70,17 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     corpora = given(root, "corpus") if analyses is None else None
     if policy:
         load_policy(policy.path())
+    candidates = (Candidate("", ScannerChoice(), None),) if analyses else read_candidates(root)
+    baseline = _baseline(given(root, "baseline"))
+    if root.getoption("gitleaks_compare") and baseline is None and len(candidates) == 1:
+        raise InputError(
+            "--gitleaks-compare: one candidate alone is compared with nothing; "
+            "write a second table, or name a saved report with --gitleaks-baseline"
+        )
     return Settings(
         root=root.path,
-        candidates=(Candidate("", ScannerChoice(), None),) if analyses else read_candidates(root),
-        baseline=_baseline(given(root, "baseline")),
+        candidates=candidates,
+        baseline=baseline,
         accepts_review=_accepts_review(given(root, "fail_on")),
         scenario_sources=tuple(scenarios.value) if scenarios else ("core",),
         scenario_base=scenarios.base if scenarios else root.path,

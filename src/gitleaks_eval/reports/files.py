@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitleaks_eval.errors import InputError
 from gitleaks_eval.judges.verdict import Combined, Judged, log_lines
 from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import evaluation_report, with_long_lists
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
 PARTIAL = "partial"
+COMPARISON = ("comparison.json", "comparison.md")
 SUMMARY_AT_MOST = 900_000
 JUDGE_LOG = "judges.jsonl"
 
@@ -69,8 +71,7 @@ def write_reports(run: Run, output: Path, candidate: str = "") -> Path:
             yield folder / name, pieces
 
     write_together(placed())
-    comparison = [] if candidate else ["comparison.json", "comparison.md"]
-    ours = ["*_eval.json", JUDGE_LOG, *comparison, *([] if run.analyses is None else [f"{ANALYSES}/*.json"])]
+    ours = ["*_eval.json", JUDGE_LOG, *([] if run.analyses is None else [f"{ANALYSES}/*.json"])]
     for path in [path for pattern in ours if _is_ours(output) for path in folder.glob(pattern)]:
         if path.relative_to(folder).as_posix() not in written:
             path.unlink()
@@ -78,19 +79,41 @@ def write_reports(run: Run, output: Path, candidate: str = "") -> Path:
 
 
 def write_comparison(compared: Compared, output: Path) -> Path:
-    """Write a comparison, add it to the summary of a GitHub job, and return the file for people.
+    """Write a comparison and return the file for people.
 
     Raises:
         OSError: when a file cannot be written.
     """
-    text = comparison_markdown(compared)
-    report = output / "comparison.md"
-    write_together([(output / "comparison.json", [comparison_json(compared)]), (report, [text])])
-    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+    document, report = (output / name for name in COMPARISON)
+    write_together([(document, [comparison_json(compared)]), (report, [comparison_markdown(compared)])])
+    return report
+
+
+def remove_comparison(output: Path) -> None:
+    """Remove the comparison of an earlier run: nobody must take it for one of this run."""
+    if _is_ours(output):
+        for name in COMPARISON:
+            (output / name).unlink(missing_ok=True)
+
+
+def add_to_job_summary(report: Path) -> None:
+    """Append a report to the summary of a GitHub job, the file that `GITHUB_STEP_SUMMARY` names, if it does.
+
+    Raises:
+        InputError: when that cannot be written.
+    """
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not summary:
+        return
+    text = report.read_bytes()
+    try:
         with Path(summary).open("ab") as file:
             # GitHub drops a summary of more than 1 MiB whole.
             file.write(text if len(text) < SUMMARY_AT_MOST else text[:SUMMARY_AT_MOST].rpartition(b"\n")[0] + b"\n")
-    return report
+    except OSError as error:
+        raise InputError(
+            f"GITHUB_STEP_SUMMARY {summary}: cannot be written to: {error.strerror or error}; unset it"
+        ) from None
 
 
 def update_reports(output: Path, judged: Judged, combined: Combined | None, settings: "JudgeSettings") -> Path:
