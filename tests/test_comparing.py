@@ -527,6 +527,12 @@ def test_known_gaps_are_accepted(saved: Path, tmp_path: Path) -> None:
     assert better.line("ERROR GITHUB_STEP_SUMMARY ")
 
 
+def test_a_run_that_compares_nothing_leaves_no_comparison_of_yesterday(saved: Path, tmp_path: Path) -> None:
+    assert against(saved, tmp_path, missing=[KEY]).comparison
+    assert evaluate(tmp_path, *analysed_corpus(tmp_path / "corpus")).status == 0
+    assert sorted(path.name for path in (tmp_path / RESULTS).glob("comparison.*")) == []
+
+
 def test_a_further_miss_is_a_regression(saved: Path, tmp_path: Path) -> None:
     worse = against(saved, tmp_path, "--gitleaks-fail-on=regression", "-rfx", missing=[KEY, TOKEN])
     assert (worse.status, worse.verdicts) == (1, {NEW: "REGRESSION"})
