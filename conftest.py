@@ -32,6 +32,13 @@ def gitleaks() -> Callable[[str], Path]:
 
 
 @pytest.fixture
+def pytester(pytester: pytest.Pytester) -> pytest.Pytester:
+    """Runs under test without a plugin that takes as long to load as all the rest: there are a thousand of them."""
+    pytester.plugins.append("no:hypothesispytest")
+    return pytester
+
+
+@pytest.fixture
 def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No variable of the developer's machine changes what a run under test does.
 

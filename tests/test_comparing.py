@@ -70,7 +70,7 @@ def run(folder: Path, *arguments: str, **environment: str) -> Ran:
     # Without compiled modules a run takes twice as long.
     ours = ("GITLEAKS_", "GITHUB_", "PYTEST_", "PYTHONDONTWRITEBYTECODE")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments]
     env = {**clean, "COLUMNS": "400", **environment}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, check=False, encoding="utf-8")
     return Ran(done.returncode, done.stdout + done.stderr, folder)

@@ -28,7 +28,7 @@ def test_a_scenario_a_rule_and_a_check_of_ones_own_work_as_the_readme_says(pytes
     (own_check,) = blocks("python")
     (truth,) = blocks("json")
     recipe = next(block for block in blocks("yaml") if "acme_" in block)
-    (rule,) = blocks("toml")
+    (rule,) = (block for block in blocks("toml") if "acme_" in block)
     for name, content in {
         "checks/test_house_rules.py": own_check,
         "acme/ground_truth/acme-token.json": truth,

@@ -80,7 +80,18 @@ def run(folder: Path, *arguments: str | Path, **environment: str) -> Ended:
     }
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "--gitleaks-eval", "-p", "no:cacheprovider", "-W", "error"),
+            *(
+                sys.executable,
+                "-m",
+                "pytest",
+                "--gitleaks-eval",
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "no:hypothesispytest",
+                "-W",
+                "error",
+            ),
             *("--gitleaks-config=builtin", scenarios, *map(str, arguments)),
         ],
         cwd=folder,
