@@ -27,8 +27,9 @@ from gitleaks_eval import gitleaks as scanner
 from gitleaks_eval import install
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.gitleaks import PINNED_VERSION, ScannerBuild, ScannerChoice, find_scanner, probe
-from gitleaks_eval.install import binary_path, cache_folder, installed_binary
+from gitleaks_eval.install import binary_path, installed_binary
 from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, Adapter, checked_version
+from gitleaks_eval.user_cache import cache_folder
 
 VERSION = "8.18.4"
 UNPINNED = "8.21.0"

@@ -24,7 +24,6 @@ def make_run(
     under_test: UnderTest,
     collected: Collected,
     recorder: Recorder,
-    broken_files: Sequence[str],
 ) -> Run:
     """What a candidate's checks amount to."""
     settings, scenarios = evaluation.settings, evaluation.scenarios
@@ -54,7 +53,7 @@ def make_run(
         if scenario.name in by_scenario and scenario.name not in subjects
     )
     possible = len(catalogue()) * len(scenarios) + collected.own.get(name, 0)
-    incomplete = any(result.outcome == ERROR for result in (*results, *lint)) or bool(broken_files)
+    incomplete = any(result.outcome == ERROR for result in (*results, *lint)) or bool(recorder.broken_files)
     partial = len(results) < possible
     findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
     card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=partial)
@@ -71,7 +70,8 @@ def make_run(
         possible_checks=possible,
         incomplete=incomplete,
         partial=partial,
-        reasons=[f"{name} could not be collected" for name in broken_files] + _reasons(results, lint, possible),
+        reasons=[f"{name} could not be collected" for name in recorder.broken_files]
+        + _reasons(results, lint, possible),
         by_scenario={scenario: group for scenario, group in by_scenario.items() if scenario is not None},
         analyses=None if settings.analyses else _analyses(workbench.folder, [*subjects, *real]),
         repositories=[_real_evaluation(workbench.folder, one, recorded) for one in evaluation.repositories],

@@ -2,6 +2,7 @@
 
 import glob
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,28 @@ def flagged(config: pytest.Config) -> list[Path]:
     known = config.known_args_namespace
     folders = [CHECKS, LINT, *([FINDINGS] if known.gitleaks_findings else [])] if known.gitleaks_eval else []
     return [*folders, *([JUDGES] if known.gitleaks_judges else [])]
+
+
+def refuse_misread_repositories(config: pytest.Config) -> None:
+    """Refuse what gives a real repository a say in the run: pytest reads values behind a space in its own way.
+
+    A list `@file` it takes for a file of arguments, and around a path it looks for its own configuration,
+    which can name plugins to load and checks to leave out.
+
+    Raises:
+        pytest.UsageError: before any conftest.py is loaded.
+    """
+    option, invocation = "--gitleaks-real-repo", config.invocation_params.dir
+    ini = None if config.known_args_namespace.inifilename else config.inipath
+    is_foreign = ini is not None and ini.parent not in (invocation, *invocation.parents)
+    arguments = [str(argument) for argument in config.invocation_params.args]
+    for value in [value for name, value in pairwise(arguments) if name == option]:
+        if value.startswith("@"):
+            raise pytest.UsageError(f"{option} {value}: pytest reads it as a file of arguments; write {option}={value}")
+        if is_foreign:
+            raise pytest.UsageError(
+                f"{option} {value}: pytest takes its own configuration from {ini}; write {option}={value}"
+            )
 
 
 def effective_root(config: pytest.Config) -> Root:

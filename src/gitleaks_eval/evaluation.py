@@ -13,7 +13,6 @@ import pytest
 
 from gitleaks_eval import marks
 from gitleaks_eval.candidates import Candidate, Trial
-from gitleaks_eval.comparing import Comparing
 from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import json_value, printable
@@ -30,6 +29,7 @@ from gitleaks_eval.sharing import write_atomically
 from gitleaks_eval.workbench import Shared, Workbench
 
 if TYPE_CHECKING:
+    from gitleaks_eval.comparing import Comparing
     from gitleaks_eval.judging import Judging
 
 PLUGIN_NAME = "gitleaks_eval_evaluation"
@@ -197,9 +197,11 @@ class Evaluation:
         return self.workbench(trial.candidate).analysis(trial.subject)
 
     @property
-    def comparing(self) -> Comparing | None:
+    def comparing(self) -> "Comparing | None":
         """What a failure is held against; None where nothing is compared."""
         if self._comparing is None and self.settings.compares and self.shared:
+            from gitleaks_eval.comparing import Comparing  # noqa: PLC0415 - only where something is compared
+
             saved = self.settings.baseline
             name = saved.name if saved else self.settings.candidates[0].name
             self._comparing = Comparing(name, saved, self.settings.accepts_review, self._workbenches_of_all())
@@ -305,7 +307,8 @@ class Evaluation:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Say what was selected, and have the first analyses made."""
         selected = {item.nodeid: item.stash[IDENTITY] for item in session.items if IDENTITY in item.stash}
-        self.collected = Collected(selected, self._own_deselected + self._own(session.items))
+        beside = any(item.path.parent == FINDINGS for item in session.items)
+        self.collected = Collected(selected, self._own_deselected + self._own(session.items), beside)
         if self.shared is None:
             return
         if not hasattr(self._config, "workerinput"):
@@ -463,7 +466,10 @@ def excuse_report(report: pytest.TestReport, reason: str | None) -> None:
 
 
 def _show_message_only(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
-    if call.excinfo and isinstance(call.excinfo.value, (CheckFailed, EvaluationError)):
+    if call.excinfo is None:
+        return
+    value = call.excinfo.value
+    if isinstance(value, (CheckFailed, EvaluationError)) or getattr(value, "pytrace", True) is False:
         report.longrepr = _message_only(call.excinfo)
 
 

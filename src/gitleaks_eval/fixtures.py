@@ -6,6 +6,7 @@ import pytest
 
 from gitleaks_eval.candidates import Trial
 from gitleaks_eval.envelope import Analysis
+from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.evaluation import EVALUATION, EVIDENCE
 from gitleaks_eval.evidence import Evidence
 from gitleaks_eval.real_repository import RealRepository
@@ -34,7 +35,11 @@ def expected(gitleaks_trial: Trial) -> Expected:
 
 def analysis(gitleaks_trial: Trial, request: pytest.FixtureRequest) -> Analysis:
     """What was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; built and scanned once a run."""
-    return request.config.stash[EVALUATION].analysis(gitleaks_trial)
+    try:
+        return request.config.stash[EVALUATION].analysis(gitleaks_trial)
+    except EvaluationError as error:
+        # Of an exception pytest looks at every frame, again for each check; of this one only at the message.
+        pytest.fail(str(error), pytrace=False)
 
 
 def evidence(request: pytest.FixtureRequest) -> Evidence:

@@ -13,7 +13,6 @@ from pathlib import Path
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import git_environment
-from gitleaks_eval.install import installed_binary
 from gitleaks_eval.process import run_limited
 from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, scanner_of_help
 
@@ -105,6 +104,8 @@ def find_scanner(choice: ScannerChoice, progress: Callable[[str], None]) -> Scan
     """
     if choice.binary:
         return probe(choice.binary, choice.named_by)
+    from gitleaks_eval.install import installed_binary  # noqa: PLC0415 - it loads what downloads need
+
     if choice.version:
         path, how = installed_binary(choice.version, progress, SCANNERS[choice.scanner])
         return probe(path, f"{choice.named_by}, {how}")

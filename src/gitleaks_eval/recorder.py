@@ -34,23 +34,24 @@ class Identity(NamedTuple):
 class Collected(NamedTuple):
     """The selected checks of a run by node id, and how many there are, selected or not, that we do not ship.
 
-    `own` is by candidate.
+    `own` is by candidate; `beside` says whether there are tests of findings, too.
     """
 
     identities: Mapping[str, Identity]
     own: Mapping[str, int]
+    beside: bool = False
 
     def as_json(self) -> str:
         """This value as JSON, for the process that reports; `from_json` is the inverse."""
-        return json.dumps([list(self.identities.items()), self.own])
+        return json.dumps([list(self.identities.items()), self.own, self.beside])
 
     @classmethod
     def from_json(cls, text: bytes) -> "Collected":
         """What another process of the run collected."""
-        identities, own = json.loads(text)
+        identities, own, beside = json.loads(text)
         # A thousand scenarios are 39,000 entries with the same few names.
         named = {nodeid: Identity(*(name and sys.intern(name) for name in names)) for nodeid, names in identities}
-        return cls(named, own)
+        return cls(named, own, beside)
 
 
 class CheckResult(NamedTuple):
@@ -78,9 +79,13 @@ class _Entry(NamedTuple):
 
 @dataclass(slots=True)
 class Recorder:
-    """The ledger of a run, by node id: a test that only failed to set up, or crashed, is in it, too."""
+    """The ledger of a run, by node id: a test that only failed to set up, or crashed, is in it, too.
+
+    `broken_files` could not be collected.
+    """
 
     entries: dict[str, _Entry] = field(default_factory=dict)
+    broken_files: list[str] = field(default_factory=list)
 
     def record(self, report: pytest.TestReport) -> None:
         """Take in a report of a check, of a sub-test of one, or of a crashed worker (without properties)."""

@@ -13,9 +13,9 @@ from filelock import FileLock
 
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.git import Readable, readable
-from gitleaks_eval.install import cache_folder
 from gitleaks_eval.recipe import Recipe
 from gitleaks_eval.repository import build
+from gitleaks_eval.user_cache import cache_folder
 
 MANIFEST = "manifest.json"
 

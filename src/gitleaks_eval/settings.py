@@ -3,14 +3,17 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitleaks_eval.candidates import Candidate, read_candidates
-from gitleaks_eval.comparison import Evaluated, evaluated_from_report
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.gitleaks import ScannerChoice
 from gitleaks_eval.root import Given, Root, given, refuse_beside
 from gitleaks_eval.scenario import read_json
 from gitleaks_eval.severity import SHIPPED_POLICY, load_policy
+
+if TYPE_CHECKING:
+    from gitleaks_eval.comparison import Evaluated
 
 RESULTS = "gitleaks-eval-results"
 ANALYSES = "analysis"
@@ -27,7 +30,8 @@ class Settings:
 
     root: Path
     candidates: tuple[Candidate, ...]
-    baseline: Evaluated | None
+    baseline: "Evaluated | None"
+    baseline_path: Path | None
     accepts_review: bool
     scenario_sources: tuple[str, ...]
     scenario_base: Path
@@ -71,7 +75,8 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     if policy:
         load_policy(policy.path())
     candidates = (Candidate("", ScannerChoice(), None),) if analyses else read_candidates(root)
-    baseline = _baseline(given(root, "baseline"))
+    saved = given(root, "baseline")
+    baseline = _baseline(saved)
     if root.getoption("gitleaks_compare") and baseline is None and len(candidates) == 1:
         raise InputError(
             "--gitleaks-compare: one candidate alone is compared with nothing; "
@@ -81,6 +86,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         root=root.path,
         candidates=candidates,
         baseline=baseline,
+        baseline_path=saved.path() if saved else None,
         accepts_review=_accepts_review(given(root, "fail_on")),
         scenario_sources=tuple(scenarios.value) if scenarios else ("core",),
         scenario_base=scenarios.base if scenarios else root.path,
@@ -103,9 +109,11 @@ def _analyses(value: Given | None) -> Path | None:
     return folder
 
 
-def _baseline(value: Given | None) -> Evaluated | None:
+def _baseline(value: Given | None) -> "Evaluated | None":
     if value is None:
         return None
+    from gitleaks_eval.comparison import evaluated_from_report  # noqa: PLC0415 - only where something is compared
+
     return evaluated_from_report(read_json(value.path(), f"{value.named_by}:"), str(value.value))
 
 

@@ -31,7 +31,6 @@ from gitleaks_eval.scenario import Expected, Scenario
 from gitleaks_eval.secret_kinds import Secret, reveals
 from gitleaks_eval.severity import SeverityPolicy, load_policy
 from gitleaks_eval.sharing import all_turns, made_once, turn, write_atomically
-from gitleaks_eval.suppressions import suppressions
 
 ATTEMPTS = 3
 KEPT_BYTES = 4 << 20
@@ -280,6 +279,8 @@ class Workbench:
         return analyse(scan.findings, head.contents, self._policy, provenance)
 
     def _analysed_clone(self, scanner: Scanner, repository: RealRepository, canary: Canary) -> dict[str, Any]:
+        from gitleaks_eval.suppressions import suppressions  # noqa: PLC0415 - only real repositories have them
+
         folder, seconds = self._folder / "clones" / repository.name, self._bench.timeout_seconds
         try:
             cloned = clone(repository, folder, seconds, self._stop)

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+import shutil
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,45 +11,22 @@ from gitleaks_eval.errors import InputError
 from gitleaks_eval.judges.verdict import Combined, Judged, log_lines
 from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import evaluation_report, with_long_lists
+from gitleaks_eval.reports.folder import is_ours
 from gitleaks_eval.reports.judges import HEADING, REPORT, judges_markdown, llm_fields
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scenario_eval import scenario_eval
 from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
 from gitleaks_eval.scenario import read_json
-from gitleaks_eval.settings import ANALYSES, RESULTS
-from gitleaks_eval.sharing import write_atomically, write_together
+from gitleaks_eval.settings import ANALYSES
+from gitleaks_eval.sharing import write_together
 
 if TYPE_CHECKING:
     from gitleaks_eval.judges.settings import JudgeSettings
 
-IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
 PARTIAL = "partial"
 COMPARISON = ("comparison.json", "comparison.md")
 SUMMARY_AT_MOST = 900_000
 JUDGE_LOG = "judges.jsonl"
-
-
-def prepare_folder(folder: Path) -> None:
-    """Make the folder of the reports, with a `.gitignore` of its own unless others keep something there.
-
-    Raises:
-        OSError: when it cannot be written to.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    if not _is_ours(folder) and any(folder.iterdir()):
-        # Somebody else's folder: all in it must not be ignored because of us.
-        probe = folder / ".gitleaks-eval-writes-here"
-        write_atomically(probe, b"")
-        probe.unlink()
-        return
-    write_atomically(folder / ".gitignore", IGNORE)
-
-
-def _is_ours(folder: Path) -> bool:
-    if folder.name == RESULTS:
-        return True
-    ignore = folder / ".gitignore"
-    return ignore.is_file() and ignore.read_bytes() == IGNORE
 
 
 def write_reports(run: Run, output: Path, candidate: str = "") -> Path:
@@ -72,7 +50,7 @@ def write_reports(run: Run, output: Path, candidate: str = "") -> Path:
 
     write_together(placed())
     ours = ["*_eval.json", JUDGE_LOG, *([] if run.analyses is None else [f"{ANALYSES}/*.json"])]
-    for path in [path for pattern in ours if _is_ours(output) for path in folder.glob(pattern)]:
+    for path in [path for pattern in ours if is_ours(output) for path in folder.glob(pattern)]:
         if path.relative_to(folder).as_posix() not in written:
             path.unlink()
     return folder
@@ -89,11 +67,40 @@ def write_comparison(compared: Compared, output: Path) -> Path:
     return report
 
 
-def remove_comparison(output: Path) -> None:
-    """Remove the comparison of an earlier run: nobody must take it for one of this run."""
-    if _is_ours(output):
-        for name in COMPARISON:
-            (output / name).unlink(missing_ok=True)
+def remove_stale(output: Path, written: Collection[Path], *, compares: bool) -> None:
+    """Remove what an earlier full run left that this one, with reports in these folders, did not write anew.
+
+    Nobody must take a report of yesterday for one of today: those of candidates that are no longer compared,
+    of a run with one candidate once there are several, and a comparison.
+    """
+    if not is_ours(output):
+        return
+    if not any(folder == output for folder in written):
+        _remove(output, ("evaluation_report.json", "scorecard.*", "*_eval.json", JUDGE_LOG, f"{ANALYSES}/*.json"))
+    for folder in _compared_before(output):
+        if folder not in written:
+            shutil.rmtree(folder, ignore_errors=True)
+    if not compares:
+        _remove(output, COMPARISON)
+
+
+def _compared_before(output: Path) -> list[Path]:
+    """The folders of the candidates of the comparison that stands there."""
+    try:
+        document = json.loads((output / COMPARISON[0]).read_bytes())
+        folders = [output / one["name"] for one in document["candidates"]]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+    return [
+        folder
+        for folder in folders
+        if ".." not in folder.parts and output in folder.parents and (folder / "evaluation_report.json").is_file()
+    ]
+
+
+def _remove(folder: Path, patterns: Iterable[str]) -> None:
+    for path in [path for pattern in patterns for path in folder.glob(pattern)]:
+        path.unlink()
 
 
 def add_to_job_summary(report: Path) -> None:

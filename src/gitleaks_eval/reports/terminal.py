@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
@@ -180,16 +179,3 @@ def _counts(score: Score) -> str:
 
 def _number(items: Sequence[str], singular: str, plural: str) -> str:
     return f"{len(items)} {singular if len(items) == 1 else plural}"
-
-
-def one_line_error(message: str) -> str:
-    """The first line of an error, for the header."""
-    return printable(message.splitlines()[0])
-
-
-def shown_path(path: Path, base: Path) -> str:
-    """A path as short as it is true, seen from `base`."""
-    try:
-        return path.relative_to(base).as_posix()
-    except ValueError:
-        return str(path)
