@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from gitleaks_eval.catalogue import catalogue
-from gitleaks_eval.comparison import Evaluated, check_outcomes, lint_outcomes
+from gitleaks_eval.comparison import Evaluated, check_outcomes, lint_faults
 from gitleaks_eval.evaluation import Evaluation
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.recorder import CONFIG_LINT, ERROR, NOT_RUN, CheckResult, Collected, Recorder
@@ -88,10 +88,8 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
     return Evaluated(
         name=name,
         matchings={scenario: subject.matching for scenario, subject in run.subjects.items()},
-        outcomes={
-            **lint_outcomes(run.scanner["config"], {one.check_id: one.outcome for one in run.lint}),
-            **check_outcomes(map(_outcome, run.results)),
-        },
+        outcomes=check_outcomes(map(_outcome, run.results)),
+        lint=lint_faults(run.scanner["config"], ((one.check_id, json.loads(one.actual)) for one in run.lint)),
         scanner=run.scanner,
         corpus_sha256=run.corpus_sha256,
         score=run.scorecard.score.rate,

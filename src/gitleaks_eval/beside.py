@@ -1,7 +1,7 @@
 """What the tests beside the checks ask for: the lint of a configuration, and findings one by one."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,15 +9,14 @@ import pytest
 
 from gitleaks_eval.candidates import Candidate, Trial
 from gitleaks_eval.comparing import Comparing
-from gitleaks_eval.comparison import AS_IN_BASELINE, CheckKey
+from gitleaks_eval.comparison import AS_IN_BASELINE
 from gitleaks_eval.config_lint import ask_scanner, lint
 from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.evaluation import IDENTITY, Evaluation
+from gitleaks_eval.evaluation import EVIDENCE, IDENTITY, Evaluation
 from gitleaks_eval.hidden import hidden_findings
 from gitleaks_eval.hiding import NOTHING_HIDES
 from gitleaks_eval.matching import Match, Matching
 from gitleaks_eval.plugin import LINT
-from gitleaks_eval.recorder import FAILED
 from gitleaks_eval.scenario import Scenario
 
 
@@ -38,7 +37,15 @@ def register_fixtures_beside(module: pytest.Module, evaluation: Evaluation) -> N
         _register_findings(module, evaluation)
 
 
-def ignored_entries(candidate: Candidate, evaluation: Evaluation) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a configuration: `key` is the same for the same fault in another file, `text` for people."""
+
+    key: str
+    text: str
+
+
+def ignored_entries(candidate: Candidate, evaluation: Evaluation) -> list[Fault]:
     """What the scanner of a candidate ignores or refuses in its configuration.
 
     Raises:
@@ -48,10 +55,11 @@ def ignored_entries(candidate: Candidate, evaluation: Evaluation) -> list[str]:
     build = evaluation.workbench(candidate.name).scanner.build
     static = lint(candidate.configuration, build.version, build.name)
     problems = static + ask_scanner(build, candidate.configuration, Path(evaluation.folder))
-    return [f"{one.file.name} {one.place}: {one.message}" for one in problems]
+    said = [": ".join(filter(None, (one.place, one.message))) for one in problems]
+    return [Fault(what, f"{one.file.name} {what}") for one, what in zip(problems, said, strict=True)]
 
 
-def hidden_secrets(candidate: Candidate, evaluation: Evaluation) -> list[str]:
+def hidden_secrets(candidate: Candidate, evaluation: Evaluation) -> list[Fault]:
     """What the configuration of a candidate hides of the secrets that the scenarios expect.
 
     Raises:
@@ -67,15 +75,13 @@ def hidden_secrets(candidate: Candidate, evaluation: Evaluation) -> list[str]:
         evaluation.settings.candidates[0].configuration,
         evaluation.settings.root,
     )
-    return [
-        f"{scenario} {path}:{line} ({rule_id}): {text}"
-        for (scenario, (path, line, rule_id)), text in found.items()
-        if text != NOTHING_HIDES
-    ]
+    told = {f"{name} {path}:{line} ({rule_id})": text for (name, (path, line, rule_id)), text in found.items()}
+    return [Fault(secret, f"{secret}: {text}") for secret, text in told.items() if text != NOTHING_HIDES]
 
 
+FaultsOf = Callable[[Candidate, Evaluation], list[Fault]]
 # What a test of the lint asks for, by the name of the fixture.
-_FAULTS = {"ignored": ignored_entries, "hidden": hidden_secrets}
+_FAULTS: Mapping[str, FaultsOf] = {"ignored": ignored_entries, "hidden": hidden_secrets}
 
 
 def finding_cases(trials: list[Trial]) -> list[FindingCase]:
@@ -105,7 +111,7 @@ def _register_lint(module: pytest.Module, evaluation: Evaluation) -> None:
     pytest.register_fixture(name="linted", func=linted, node=module, scope="session", params=candidates, ids=names)
     for name, faults_of in _FAULTS.items():
 
-        def faults(linted: Candidate, faults_of: Callable[[Candidate, Evaluation], list[str]] = faults_of) -> list[str]:
+        def faults(linted: Candidate, faults_of: FaultsOf = faults_of) -> list[Fault]:
             """What is wrong with the configuration of this candidate."""
             return faults_of(linted, evaluation)
 
@@ -162,16 +168,16 @@ def excuse_beside(item: pytest.Item, evaluation: Evaluation, comparing: Comparin
 
 
 def _excuse_lint(item: pytest.Item, evaluation: Evaluation, comparing: Comparing) -> str | None:
-    identity = item.stash[IDENTITY]
+    found = set(item.stash[EVIDENCE].actual)
     if comparing.saved:
-        failed = comparing.saved.outcomes.get(CheckKey(identity.check_id, None)) == FAILED
-        return AS_IN_BASELINE if failed else None
+        known = comparing.saved.lint.get(item.stash[IDENTITY].check_id, frozenset())
+        return AS_IN_BASELINE if found <= known else None
     baseline = evaluation.settings.candidates[0]
     if not (baseline.configuration and baseline.configuration.chain):
         return None
     (faults_of,) = (_FAULTS[name] for name in getattr(item, "fixturenames", ()) if name in _FAULTS)
     try:
-        return AS_IN_BASELINE if faults_of(baseline, evaluation) else None
+        return AS_IN_BASELINE if found <= {fault.key for fault in faults_of(baseline, evaluation)} else None
     except EvaluationError:
         # There is nothing to compare with: it fails by itself.
         return None

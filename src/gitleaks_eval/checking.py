@@ -1,9 +1,12 @@
 """Run a check outside pytest: what a comparison needs of the baseline, and judges of what fails."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
+
+import pytest
 
 from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.evidence import Evidence
@@ -14,12 +17,19 @@ from gitleaks_eval.scenario import Expected
 Check = Callable[..., None]
 
 
-def check_outcome(check: Check, analysis: Analysis, expected: Expected | None, scenario: Any = None) -> str | None:
+def check_outcome(
+    check: Check,
+    analysis: Analysis,
+    expected: Expected | None,
+    scenario: Any = None,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+) -> str | None:
     """The outcome of a check for an analysis; None when it asks for something that is not known here.
 
     That is a truth where there is none, or a fixture of a user's own; or it raises what is no failure.
+    `parameters` are those of a check that is parametrized.
     """
-    given = {"analysis": analysis, "expected": expected, "scenario": scenario}
+    given = {**parameters, "analysis": analysis, "expected": expected, "scenario": scenario}
     arguments: dict[str, Any] = {}
     for name in asked_for(check):
         value = Evidence() if name == "evidence" else given.get(name)
@@ -30,9 +40,9 @@ def check_outcome(check: Check, analysis: Analysis, expected: Expected | None, s
         check(**arguments)
     except NotApplicable:
         return NOT_APPLICABLE
-    except AssertionError:
+    except (AssertionError, pytest.fail.Exception):
         return FAILED
-    except Exception:  # noqa: BLE001 - a check of a user's own may raise anything; then its outcome is not known
+    except (Exception, pytest.skip.Exception, pytest.xfail.Exception, SystemExit):  # noqa: BLE001 - a user's check
         return None
     return PASSED
 

@@ -123,7 +123,7 @@ class Closing:
         folders = [write_reports(run, output, self._folder_of(name, run)) for name, run in self._runs.items()]
         folder = folders[-1]
         if not any(run.partial for run in self._runs.values()):
-            remove_stale(output, folders, compares=self._compared is not None)
+            remove_stale(output, folders, self._settings.baseline_path, compares=self._compared is not None)
         if self._compared:
             written = write_comparison(self._compared, output)
             add_to_job_summary(written)

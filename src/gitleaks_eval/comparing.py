@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from gitleaks_eval.candidates import Trial
 from gitleaks_eval.checking import Check, check_outcome
@@ -30,13 +31,13 @@ class Comparing:
     workbenches: Mapping[str, Workbench]
     _differences: dict[tuple[str, str], Differences] = field(default_factory=dict)
 
-    def excuse(self, trial: Trial, check_id: str, check: Check) -> str | None:
-        """Why a failed check does not fail the comparison, else None."""
+    def excuse(self, trial: Trial, check_id: str, check: Check, parameters: Mapping[str, Any]) -> str | None:
+        """Why a failed check, with parameters of its own, does not fail the comparison, else None."""
         if self.is_baseline(trial):
             return AS_IN_BASELINE
         key = CheckKey(check_id, trial.subject.name)
         try:
-            outcomes = self._baseline_outcomes(trial, key, check)
+            outcomes = self._baseline_outcomes(trial, key, check, parameters)
             return excuse(self._different(trial), outcomes, key, review=self.accepts_review)
         except EvaluationError:
             # There is nothing to compare with: it fails by itself.
@@ -64,13 +65,15 @@ class Comparing:
         """Whether the trial is of the baseline itself."""
         return self.saved is None and trial.candidate == self.name
 
-    def _baseline_outcomes(self, trial: Trial, key: CheckKey, check: Check) -> Mapping[CheckKey, str]:
+    def _baseline_outcomes(
+        self, trial: Trial, key: CheckKey, check: Check, parameters: Mapping[str, Any]
+    ) -> Mapping[CheckKey, str]:
         if self.saved:
             # Of several with one id it is not known here which is which.
             return {} if key._replace(number=1) in self.saved.outcomes else self.saved.outcomes
         subject = trial.subject
         expected = subject.expected if isinstance(subject, Scenario) else None
-        outcome = check_outcome(check, self.workbenches[self.name].analysis(subject), expected, subject)
+        outcome = check_outcome(check, self.workbenches[self.name].analysis(subject), expected, subject, parameters)
         return {key: outcome} if outcome else {}
 
     def _different(self, trial: Trial) -> Differences:

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import compress, zip_longest
 from operator import not_
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ FINDING_CHECKS = frozenset(
 )
 SPEED_CHECKS = frozenset(["SP-1", "SP-2", "SP-3"])
 AS_IN_BASELINE = "as in baseline"
-# The tests of a configuration; where it is the scanner's own there are none, and nothing to be wrong.
+# The tests of a configuration; where it is the scanner's own there are none, and nothing is wrong.
 LINT_CHECKS = ("CL-1", "CL-2")
 TO_REVIEW = "to review: findings differ from the baseline"
 _STATUSES = (EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED)
@@ -45,6 +45,7 @@ class Evaluated:
     """An evaluated candidate, from this run or from a saved report.
 
     `matchings` are by scenario, `scanner` has the keys of the report's `scanner`, `score` is 0 to 1,
+    `lint` has the faults of its configuration by check id, where they are known,
     `scan_ms` the median time of one scan, repeated, in milliseconds and `scan_ms_spread` its least and most.
     """
 
@@ -59,6 +60,7 @@ class Evaluated:
     has_errors: bool
     scan_ms: float | None = None
     scan_ms_spread: tuple[float, float] | None = None
+    lint: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class Difference(NamedTuple):
@@ -94,6 +96,7 @@ class CheckChange(NamedTuple):
 class Differences:
     """The findings that differ, by what that means, in a stable order; `left_out` says what was not compared.
 
+    In the scenarios `uncompared` the candidate does not find something exactly that only its own truth lists.
     `restored` are exact with the candidate, and moved or relabelled with the baseline.
     """
 
@@ -106,6 +109,7 @@ class Differences:
     restored: tuple[Difference, ...] = ()
     severity_changed: tuple[Difference, ...] = ()
     left_out: tuple[str, ...] = ()
+    uncompared: frozenset[str] = frozenset()
 
     def losing(self) -> frozenset[str]:
         """The scenarios in which something is lost."""
@@ -117,7 +121,7 @@ class Differences:
         return frozenset(one.scenario for one in concerned) - self.losing()
 
 
-DIFFERENCES = tuple(one.name for one in fields(Differences) if one.name != "left_out")
+DIFFERENCES = tuple(one.name for one in fields(Differences) if one.name not in {"left_out", "uncompared"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +165,12 @@ def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, M
     """The findings that differ in the scenarios that both have."""
     found: defaultdict[str, list[Difference]] = defaultdict(list)
     left_out: list[str] = []
+    uncompared: set[str] = set()
     for name in sorted(baseline.keys() & candidate.keys()):
         truths = _truth(baseline[name]), _truth(candidate[name])
         unshared = truths[0].keys() ^ truths[1].keys()
+        if any(one.status not in {EXACT, UNEXPECTED} and _place(one) in unshared for one in candidate[name].matches):
+            uncompared.add(name)
         for kind, difference in _different_findings(name, baseline[name], candidate[name], unshared):
             found[kind].append(difference)
         for kind, difference in _different_counts(name, baseline[name], candidate[name]):
@@ -171,7 +178,8 @@ def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, M
         left_out += _left_out(name, *truths)
         if _unlisted(baseline[name]) != _unlisted(candidate[name]):
             left_out.append(f"{name}: the ground truths count different numbers that they do not list: not compared")
-    return Differences(left_out=tuple(left_out), **{kind: tuple(found[kind]) for kind in DIFFERENCES})
+    kinds = {kind: tuple(found[kind]) for kind in DIFFERENCES}
+    return Differences(left_out=tuple(left_out), uncompared=frozenset(uncompared), **kinds)
 
 
 def explains(differences: Differences, check_id: str, scenario: str | None) -> bool:
@@ -192,6 +200,8 @@ def excuse(differences: Differences, baseline: Mapping[CheckKey, str], key: Chec
     loses something, a check that looks at findings fails for more than it does with the baseline.
     """
     if _fails_by_loss(differences, key.check_id, key.scenario):
+        return None
+    if key.check_id in FINDING_CHECKS and key.scenario in differences.uncompared:
         return None
     if baseline.get(key) == "failed":
         return AS_IN_BASELINE
@@ -219,10 +229,10 @@ def check_outcomes(results: Iterable[tuple[str, str | None, str]]) -> dict[Check
     return outcomes
 
 
-def lint_outcomes(config: str | None, outcomes: Mapping[str, str]) -> dict[CheckKey, str]:
-    """Outcomes of the tests of a configuration (its name as in the reports), by check id, as those of checks."""
-    own = dict.fromkeys(LINT_CHECKS, "passed") if config == BUILTIN else {}
-    return {CheckKey(check_id, None): outcome for check_id, outcome in {**own, **outcomes}.items()}
+def lint_faults(config: str | None, found: Iterable[tuple[str, Any]]) -> dict[str, frozenset[str]]:
+    """The faults of a configuration (its name as in the reports) by check id, from what its tests left as actual."""
+    own: dict[str, frozenset[str]] = dict.fromkeys(LINT_CHECKS, frozenset()) if config == BUILTIN else {}
+    return {**own, **{check_id: frozenset(map(str, faults)) for check_id, faults in found if isinstance(faults, list)}}
 
 
 def comparability(baseline: Evaluated, corpus_sha256: str) -> list[str]:
@@ -255,14 +265,14 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
     results = list(_rows(document, "results", _RESULT_FIELDS, option))
     if unknown := {outcome for _, _, outcome in results} - _BADNESS.keys():
         raise InputError(f"{option}: results have the outcome {min(unknown)[:40]!r}, which is not known")
+    if document["partial"]:
+        raise InputError(f"{option}: is of a partial run; make a full one: nobody knows what it would have missed")
     summary, linted = document["summary"], document.get("config_lint", ())
     return Evaluated(
         name=source,
         matchings=_saved_matchings(document, option),
-        outcomes={
-            **lint_outcomes(document["scanner"]["config"], {one["check_id"]: one["outcome"] for one in linted}),
-            **check_outcomes((check_id, scenario, outcome) for check_id, scenario, outcome in results),
-        },
+        outcomes=check_outcomes((check_id, scenario, outcome) for check_id, scenario, outcome in results),
+        lint=lint_faults(document["scanner"]["config"], ((one["check_id"], one["actual"]) for one in linted)),
         scanner=document["scanner"],
         corpus_sha256=document["corpus_sha256"],
         score=summary["score"],
@@ -388,6 +398,11 @@ def _judge(
     unfinished = [f"{one.name} has errors" for one in (baseline, candidate) if one.has_errors]
     if not baseline.matchings.keys() & candidate.matchings.keys():
         unfinished.append(f"{baseline.name} and {candidate.name} have no evaluated scenario in common")
+    unfinished += [
+        f"{name}: {candidate.name} misses what only its own ground truth lists"
+        for name in sorted(differences.uncompared)
+    ]
+    worse = [change for change in worse if change.candidate_outcome == "failed"]
     slower = [change for change in worse if change.check_id in SPEED_CHECKS]
     failing = [change for change in worse if not explains(differences, change.check_id, change.scenario)]
     not_by_loss = [change for change in failing if not _fails_by_loss(differences, change.check_id, change.scenario)]
@@ -397,21 +412,31 @@ def _judge(
         for key, outcome in candidate.outcomes.items()
         if outcome == "failed" and key not in baseline.outcomes
     ]
+    unknown += [name for name, faults in candidate.lint.items() if faults and name not in baseline.lint]
+    lint = list(_worse_lint(baseline, candidate))
     reasons = [
         *unfinished,
         *_number_lost(differences),
         *(f"{_check(change)} fails, and passes with {baseline.name}" for change in not_by_loss),
+        *lint,
         *[f"{len(unknown)} checks fail that {baseline.name} does not have ({_listed(unknown)})"] * bool(unknown),
         *_numbers(differences),
         *(f"slower: {_check(change)} fails, and passes with {baseline.name}" for change in slower),
     ]
     if unfinished:
         return INCOMPLETE, reasons
-    if differences.lost or failing:
+    if differences.lost or failing or lint:
         return REGRESSION, reasons
     if unknown:
         return INCOMPLETE, reasons
     return (REVIEW if to_review else SAFE), reasons or ["nothing differs"]
+
+
+def _worse_lint(baseline: Evaluated, candidate: Evaluated) -> Iterator[str]:
+    for name in sorted(candidate.lint.keys() & baseline.lint.keys()):
+        if not candidate.lint[name] <= baseline.lint[name]:
+            how = " for more than" if baseline.lint[name] else ", and passes"
+            yield f"{name} fails{how} with {baseline.name}"
 
 
 def _fails_by_loss(differences: Differences, check_id: str, scenario: str | None) -> bool:
@@ -517,7 +542,7 @@ def _rows(document: Mapping[str, Any], name: str, kinds: _Kinds, option: str) ->
     for index, entry in enumerate(document[name]):
         if not isinstance(entry, dict):
             raise InputError(f"{option}: /{name}/{index}: is not an object")
-        for field, types in kinds.items():
-            if type(entry.get(field)) not in types:
-                raise InputError(f"{option}: /{name}/{index}/{field}: is missing, or of the wrong type")
-        yield [entry.get(field) for field in kinds]
+        for key, types in kinds.items():
+            if type(entry.get(key)) not in types:
+                raise InputError(f"{option}: /{name}/{index}/{key}: is missing, or of the wrong type")
+        yield [entry.get(key) for key in kinds]

@@ -2,9 +2,7 @@
 
 import secrets
 import shutil
-import signal
 import tempfile
-import threading
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -46,8 +44,6 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Find the scanners before the header names them, and lay out what the workers share."""
-        if not self._only_collects:
-            _stop_on_signals()
         for candidate in self._settings.candidates:
             if self._settings.analyses is None:
                 found = find_under_test(candidate, self._progress, only_collects=self._only_collects)
@@ -182,13 +178,3 @@ class Controller:
         if digest is None:
             return "the scanner and configuration that made the analyses"
         return f"{fields['name']} {fields['version']}, configuration sha256 {digest[:12]}"
-
-
-def _stop_on_signals() -> None:
-    """Let SIGTERM (a cancelled CI job) and SIGHUP end the run as Ctrl-C does: what is private is removed."""
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, signal.default_int_handler)

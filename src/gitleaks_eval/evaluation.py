@@ -1,7 +1,9 @@
 """The evaluation in each process that runs tests: what is collected, what a check is given, what it leaves."""
 
 import json
+import signal
 import sys
+import threading
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from fnmatch import fnmatch
@@ -50,6 +52,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     from gitleaks_eval.collection import effective_root  # noqa: PLC0415 - only where a run is active
     from gitleaks_eval.controller import Controller  # noqa: PLC0415 - it imports this module
 
+    # Before anything private is on the disk: a corpus may be cloned here.
+    _stop_on_signals()
     try:
         root = effective_root(config)
         settings = read_settings(root, reads_reports=judges and not checks)
@@ -71,6 +75,16 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     for category in CATEGORIES:
         config.addinivalue_line("markers", f"{marks.category_marker(category)}: the category {category}")
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
+
+
+def _stop_on_signals() -> None:
+    """Let SIGTERM (a cancelled CI job) and SIGHUP end the run as Ctrl-C does: what is private is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
 
 
 def _scenarios(settings: Settings) -> list[Scenario]:
@@ -355,7 +369,8 @@ class Evaluation:
             report.user_properties = list(item.user_properties)
         _show_message_only(report, call)
         if outcome == FAILED and self.comparing and (trial := trial_of(item)):
-            excuse_report(report, self.comparing.excuse(trial, identity.check_id, getattr(item, "obj")))  # noqa: B009 - items of other kinds have none
+            check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
+            excuse_report(report, self.comparing.excuse(trial, identity.check_id, check, parameters))
         if item.path.parent == LINT:
             self._excuse_beside(report, item)
         if report.when == "teardown" and EVIDENCE in item.stash:

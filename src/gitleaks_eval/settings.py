@@ -1,6 +1,7 @@
 """The options of the command line and their ini twins, read into one frozen value."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,6 +83,8 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
             "--gitleaks-compare: one candidate alone is compared with nothing; "
             "write a second table, or name a saved report with --gitleaks-baseline"
         )
+    if saved and len(candidates) > 1:
+        _refuse_overwriting(saved, [reports / candidate.name for candidate in candidates])
     return Settings(
         root=root.path,
         candidates=candidates,
@@ -115,6 +118,13 @@ def _baseline(value: Given | None) -> "Evaluated | None":
     from gitleaks_eval.comparison import evaluated_from_report  # noqa: PLC0415 - only where something is compared
 
     return evaluated_from_report(read_json(value.path(), f"{value.named_by}:"), str(value.value))
+
+
+def _refuse_overwriting(saved: Given, folders: Iterable[Path]) -> None:
+    # Else the next run would compare with this one, and a loss would be gone.
+    path = saved.path().resolve()
+    if path.parent in [folder.resolve() for folder in folders]:
+        raise InputError(f"{saved.named_by} {saved.value}: this run would write over it; keep a copy elsewhere")
 
 
 def _accepts_review(value: Given | None) -> bool:

@@ -3,8 +3,9 @@
 Outside the 39 checks and outside every score; only candidates that have a configuration of their own are looked at.
 """
 
+from gitleaks_eval.beside import Fault
 from gitleaks_eval.escaping import printable
-from gitleaks_eval.evidence import CheckFailed
+from gitleaks_eval.evidence import CheckFailed, Evidence
 from gitleaks_eval.marks import check
 from gitleaks_eval.recorder import CONFIG_LINT
 
@@ -12,18 +13,21 @@ SHOWN_AT_MOST = 20
 
 
 @check("CL-1", "Nothing is ignored or refused", category=CONFIG_LINT)
-def test_CL_1_nothing_is_ignored(ignored: list[str]) -> None:
+def test_CL_1_nothing_is_ignored(ignored: list[Fault], evidence: Evidence) -> None:
     """Every key is one that this version reads, every regex compiles, every rule that is named exists."""
-    _fail_with(ignored)
+    _fail_with(ignored, evidence)
 
 
 @check("CL-2", "No expected secret is hidden", category=CONFIG_LINT)
-def test_CL_2_no_secret_is_hidden(hidden: list[str]) -> None:
+def test_CL_2_no_secret_is_hidden(hidden: list[Fault], evidence: Evidence) -> None:
     """No entry (allowlist, stop word, commit, disabled or missing rule) hides a secret that a scenario expects."""
-    _fail_with(hidden)
+    _fail_with(hidden, evidence)
 
 
-def _fail_with(faults: list[str]) -> None:
+def _fail_with(faults: list[Fault], evidence: Evidence) -> None:
+    # Whole, unlike the evidence of checks: a comparison asks whether there are more than in the baseline.
+    evidence.expected, evidence.actual = [], [fault.key for fault in faults]
     if faults:
         more = [f"and {len(faults) - SHOWN_AT_MOST} more"] * (len(faults) > SHOWN_AT_MOST)
-        raise CheckFailed("\n  ".join([*map(printable, faults[:SHOWN_AT_MOST]), *more]))
+        evidence.message = "\n  ".join([*(printable(fault.text) for fault in faults[:SHOWN_AT_MOST]), *more])
+        raise CheckFailed(evidence.message)

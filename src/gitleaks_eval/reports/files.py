@@ -67,18 +67,19 @@ def write_comparison(compared: Compared, output: Path) -> Path:
     return report
 
 
-def remove_stale(output: Path, written: Collection[Path], *, compares: bool) -> None:
+def remove_stale(output: Path, written: Collection[Path], baseline: Path | None, *, compares: bool) -> None:
     """Remove what an earlier full run left that this one, with reports in these folders, did not write anew.
 
     Nobody must take a report of yesterday for one of today: those of candidates that are no longer compared,
-    of a run with one candidate once there are several, and a comparison.
+    of a run with one candidate once there are several, and a comparison. The baseline stays.
     """
     if not is_ours(output):
         return
-    if not any(folder == output for folder in written):
+    kept = {folder.resolve() for folder in (*written, *([baseline.parent] if baseline else []))}
+    if output.resolve() not in kept:
         _remove(output, ("evaluation_report.json", "scorecard.*", "*_eval.json", JUDGE_LOG, f"{ANALYSES}/*.json"))
     for folder in _compared_before(output):
-        if folder not in written:
+        if folder.resolve() not in kept:
             shutil.rmtree(folder, ignore_errors=True)
     if not compares:
         _remove(output, COMPARISON)
