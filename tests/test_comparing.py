@@ -204,6 +204,8 @@ def test_each_expected_finding_is_a_test_whose_id_can_be_pasted_back(upgraded: R
     assert again.status == 0
     assert f"[{NEW}-cloud-mixed-.env.production:7:github-pat] PASSED" in again.text
     assert "collected 1 item" in again.text
+    flagged = evaluate(upgraded.folder, *UPGRADE[:-2], node)
+    assert (flagged.status, "1 passed" in flagged.text) == (0, True)
 
 
 def test_findings_of_the_baseline_that_are_not_as_expected_are_tests_as_in_baseline(upgraded: Ran) -> None:
@@ -420,6 +422,10 @@ def test_lint_that_the_baseline_fails_as_well_is_as_in_baseline(project: Path) -
     configurations(project, again=DEFAULT + "titel = 'ours'\n")
     ran = compared(project, "typo", "again", more=("-rx",))
     assert (ran.status, ran.verdicts) == (0, {"again/.gitleaks.toml": "SAFE"})
+    configurations(project, more=DEFAULT + "titel = 'ours'\nautor = 'me'\n")
+    worse = compared(project, "typo", "more")
+    assert (worse.status, worse.verdicts) == (1, {"more/.gitleaks.toml": "REGRESSION"})
+    assert worse.pairs["more/.gitleaks.toml"]["reasons"] == ["CL-1 fails for more than with typo/.gitleaks.toml"]
     assert f"XFAIL {IGNORED}[again/.gitleaks.toml] - as in baseline" in ran.text
 
 
@@ -531,6 +537,66 @@ def test_a_run_that_compares_nothing_leaves_no_comparison_of_yesterday(saved: Pa
     assert against(saved, tmp_path, missing=[KEY]).comparison
     assert evaluate(tmp_path, *analysed_corpus(tmp_path / "corpus")).status == 0
     assert sorted(path.name for path in (tmp_path / RESULTS).glob("comparison.*")) == []
+
+
+def test_a_baseline_is_never_written_over_so_that_a_loss_stays_one_in_the_next_run(tmp_path: Path) -> None:
+    assert evaluate(tmp_path, *analysed_corpus(tmp_path / "corpus")).status == 0
+    saved = tmp_path / RESULTS / "evaluation_report.json"
+    content = saved.read_bytes()
+    for _ in range(2):
+        ran = against(Path(RESULTS) / saved.name, tmp_path, missing=[KEY])
+        assert (ran.status, ran.verdicts) == (1, {NEW: "REGRESSION"})
+        assert saved.read_bytes() == content
+        assert ran.json(f"{NEW}/evaluation_report.json")["summary"]["findings"]["missed"] == 1
+    options = [*versions(OLD, NEW), f"--gitleaks-baseline={RESULTS}/{NEW}/evaluation_report.json"]
+    several = evaluate(tmp_path, *options)
+    assert several.status == USAGE_ERROR
+    assert "this run would write over it; keep a copy elsewhere" in several.text
+
+
+def test_a_baseline_of_a_partial_run_is_refused(tmp_path: Path) -> None:
+    options = analysed_corpus(tmp_path / "corpus")
+    assert evaluate(tmp_path, *options, "-k", "SA_1_").status == 0
+    ran = evaluate(tmp_path, *options, f"--gitleaks-baseline={RESULTS}/partial/evaluation_report.json")
+    assert ran.status == USAGE_ERROR
+    assert "is of a partial run" in ran.text
+
+
+def test_reports_of_yesterdays_candidates_do_not_stay(tmp_path: Path) -> None:
+    scenarios = shipped_scenarios(tmp_path / "scenarios", "no-secrets")
+
+    def left(*options: str) -> list[str]:
+        assert evaluate(tmp_path, *options, scenarios).status == 0
+        folder = tmp_path / RESULTS
+        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("scorecard.md"))
+
+    assert left(*versions(NEW)) == ["scorecard.md"]
+    assert left(*versions(MIDDLE, NEW)) == [f"{MIDDLE}/scorecard.md", f"{NEW}/scorecard.md"]
+    assert left(*versions(OLD, NEW)) == [f"{OLD}/scorecard.md", f"{NEW}/scorecard.md"]
+    assert left(*versions(NEW)) == ["scorecard.md"]
+
+
+def test_own_checks_that_fail_skip_or_are_parametrized_do_not_break_a_comparison(tmp_path: Path) -> None:
+    (tmp_path / "test_own.py").write_text(
+        """
+import pytest
+from gitleaks_eval import check
+
+@check("ACME-1", "Fails by hand", category="House Rules")
+def test_ACME_1(analysis):
+    pytest.fail("by hand")
+
+@pytest.mark.parametrize("most", [-1, 5])
+@check("ACME-2", "At most", category="House Rules")
+def test_ACME_2(analysis, most):
+    assert analysis.count("total_secrets") <= most
+""",
+        encoding="utf-8",
+    )
+    scenarios = shipped_scenarios(tmp_path / "scenarios", "no-secrets")
+    ran = evaluate(tmp_path, *versions(MIDDLE, NEW), scenarios, "test_own.py")
+    assert (ran.status, ran.verdicts) == (0, {NEW: "SAFE"})
+    assert "4 xfailed" in ran.text
 
 
 def test_a_further_miss_is_a_regression(saved: Path, tmp_path: Path) -> None:

@@ -85,6 +85,44 @@ def sizes(pair: Pair) -> dict[str, int]:
     return {kind: count for kind, count in counts.items() if count}
 
 
+# --- truths that differ, and lint
+
+
+def test_what_only_the_truth_of_the_candidate_lists_and_it_misses_is_incomplete_and_not_excused() -> None:
+    old = evaluated("old", {"one": matched([A], [])}, {("SA-10", "one"): "failed"})
+    new = evaluated("new", {"one": matched([A, B], [])}, {("SA-10", "one"): "failed"})
+    pair = compare(old, new)
+    assert pair.verdict == INCOMPLETE
+    assert pair.reasons[0] == "one: new misses what only its own ground truth lists"
+    assert excuse(pair.differences, old.outcomes, CheckKey("SA-10", "one"), review=True) is None
+    found = compare(old, evaluated("new", {"one": matched([A, B], [B])}))
+    assert found.verdict == SAFE
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "reason"),
+    [
+        ({"CL-1": frozenset("ab")}, {"CL-1": frozenset("a")}, SAFE, "nothing differs"),
+        ({"CL-1": frozenset("a")}, {"CL-1": frozenset("ab")}, REGRESSION, "CL-1 fails for more than with old"),
+        ({"CL-1": frozenset()}, {"CL-1": frozenset("a")}, REGRESSION, "CL-1 fails, and passes with old"),
+        ({}, {"CL-1": frozenset("a")}, INCOMPLETE, "1 checks fail that old does not have (CL-1)"),
+        ({}, {"CL-1": frozenset()}, SAFE, "nothing differs"),
+    ],
+)
+def test_the_faults_of_a_configuration_count_as_far_as_the_baseline_does_not_have_them(
+    before: dict[str, frozenset[str]], after: dict[str, frozenset[str]], verdict: str, reason: str
+) -> None:
+    old, new = (evaluated(name, {"one": matched([A], [A])}) for name in ("old", "new"))
+    pair = compare(replace(old, lint=before), replace(new, lint=after))
+    assert (pair.verdict, pair.reasons) == (verdict, (reason,))
+
+
+def test_a_check_that_was_not_run_does_not_fail() -> None:
+    old = evaluated("old", {"one": matched([A], [A])}, {("SA-1", "one"): "passed"})
+    new = evaluated("new", {"one": matched([A], [A])}, {("SA-1", "one"): "error"}, has_errors=True)
+    assert compare(old, new).reasons == ("new has errors",)
+
+
 # --- differences
 
 
@@ -204,7 +242,7 @@ def test_a_comparison_without_a_common_scenario_is_incomplete(matchings: dict[st
 
 def test_a_finding_that_only_one_truth_lists_is_not_compared() -> None:
     pair = compare(evaluated("old", {"one": matched([A], [A, B])}), evaluated("new", {"one": matched([A, B], [A])}))
-    assert (sizes(pair), pair.verdict) == ({}, SAFE)
+    assert (sizes(pair), pair.verdict) == ({}, INCOMPLETE)
     assert "one: 1 findings that only one of the two ground truths lists are not compared" in pair.reasons
 
 

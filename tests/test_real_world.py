@@ -451,6 +451,26 @@ def test_what_cannot_be_is_a_usage_error_that_names_the_option(
     result.stderr.re_match_lines([f"ERROR: {problem}"])
 
 
+@pytest.mark.usefixtures("own_environment")
+def test_values_that_pytest_misreads_are_refused_before_anything_of_a_repository_is_loaded(
+    pytester: pytest.Pytester, tmp_path: Path
+) -> None:
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    git(hostile, "init", "-q")
+    (hostile / "conftest.py").write_text("raise SystemExit('it runs')", encoding="utf-8")
+    (hostile / "pytest.ini").write_text("[pytest]\naddopts = -k SC_1\n", encoding="utf-8")
+    (pytester.path / "repos.txt").write_text(f"{hostile}\n{hostile}\n", encoding="utf-8")
+    for value, why in (
+        ("@repos.txt", "pytest reads it as a file of arguments"),
+        (str(hostile), f"pytest takes its own configuration from {hostile}/pytest.ini"),
+    ):
+        result = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-real-repo", value)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"ERROR: --gitleaks-real-repo {value}: {why}; write --gitleaks-real-repo={value}"])
+        assert "it runs" not in result.stdout.str() + result.stderr.str()
+
+
 # --- Judges
 
 
