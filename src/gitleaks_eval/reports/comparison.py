@@ -160,8 +160,8 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
     candidates, pairs = compared.candidates, compared.pairs
     yield "# gitleaks-eval comparison"
     yield ""
-    yield "| Candidate | Scanner | Configuration | Score (0-5) | Decision | Guarded | P | R | F1 | Scans (ms) |"
-    yield "|---|---|---|--:|---|---|--:|--:|--:|--:|"
+    yield "| Candidate | Scanner | Configuration | Decision | Documented | Score (0-5) | P | R | F1 | Scans (ms) |"
+    yield "|---|---|---|---|---|--:|--:|--:|--:|--:|"
     for one in candidates:
         yield _table_row(_candidate_cells(one))
     for pair in pairs:
@@ -180,9 +180,9 @@ def _candidate_cells(one: Evaluated) -> list[str]:
         one.name,
         f"{one.scanner['name']} {one.scanner['version']}",
         one.scanner["config"] or "",
-        f"{one.score * SCALE:.2f}",
-        one.decision or "none: partial",
         one.guarded_decision or "none: partial",
+        one.decision or "none: partial",
+        f"{one.score * SCALE:.2f}",
         *(rates[name] for name in ("precision", "recall", "f1")),
         _time(one),
     ]

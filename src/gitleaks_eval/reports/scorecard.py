@@ -8,6 +8,7 @@ from typing import Any
 import gitleaks_eval
 from gitleaks_eval.escaping import json_value, markdown
 from gitleaks_eval.matching import Match
+from gitleaks_eval.metrics import Counts, rate_texts
 from gitleaks_eval.recorder import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
 from gitleaks_eval.reports.judges import judges_markdown, llm_fields
@@ -117,6 +118,9 @@ def _lines(run: Run) -> Iterator[str]:
         f"| Expected secrets | {findings.detected} of {findings.expected} found, {findings.moved} moved, "
         f"{findings.relabelled} relabelled, {findings.missed} missed, {findings.unexpected} unexpected |"
     )
+    wrong = findings.moved + findings.relabelled
+    rates = rate_texts(Counts(findings.detected, findings.unexpected + wrong, findings.missed + wrong))
+    yield f"| Precision, recall, F1 | {rates['precision']}, {rates['recall']}, {rates['f1']} |"
     yield (
         f"| Documented score | {card.score.normalized:.2f} of 5 ({card.score.rate:.1%}), "
         f"{card.decision or 'no decision'}; {card.score.applicable_rate:.1%} of the applicable checks |"

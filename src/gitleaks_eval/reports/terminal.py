@@ -1,5 +1,6 @@
 """What the terminal shows: the header of a run, and a section at its end."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -98,11 +99,20 @@ def _reasons(run: Run) -> Iterator[str]:
         return
     for reason in run.reasons:
         yield f"INCOMPLETE  {reason}"
-    errors = dict.fromkeys(result.message for result in run.results if result.outcome == ERROR)
-    for message in list(errors)[:ERRORS_AT_MOST]:
-        yield f"ERROR  {message}"
+    errors: defaultdict[str, dict[str | None, str]] = defaultdict(dict)
+    for result in run.results:
+        if result.outcome == ERROR:
+            errors[result.message.removeprefix(f"scenario {result.scenario}: ")][result.scenario] = result.message
+    for message, by_scenario in list(errors.items())[:ERRORS_AT_MOST]:
+        names = [printable(str(name)) for name in by_scenario]
+        whole = next(iter(by_scenario.values()))
+        yield f"ERROR  {whole}" if len(names) == 1 else f"ERROR  in {len(names)} scenarios ({_few(names)}): {message}"
     if len(errors) > ERRORS_AT_MOST:
         yield f"ERROR  and {len(errors) - ERRORS_AT_MOST} more"
+
+
+def _few(names: Sequence[str], at_most: int = 3) -> str:
+    return ", ".join([*names[:at_most], *["…"] * (len(names) > at_most)])
 
 
 def _findings(run: Run) -> Iterator[str]:
