@@ -284,7 +284,7 @@ def test_a_file_that_must_not_be_read_is_an_error(root: Path, monkeypatch: pytes
         raise PermissionError(13, "Permission denied")
 
     # Not by chmod: root may read everything.
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr("gitleaks_eval.configuration.read_input", refuse)
     assert "cannot be read: Permission denied" in problem_of(root / "a.toml")
 
 

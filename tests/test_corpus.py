@@ -1,5 +1,6 @@
 """Labelled corpora: what labels and reports say, what is scanned, and the figures on the real scanner."""
 
+import codecs
 import json
 import os
 import threading
@@ -96,7 +97,9 @@ def test_a_label_names_several_rules_and_labels_on_consecutive_lines_are_about_t
     assert corpus_of(scenario).tolerated == {("f", 5, "c")}
 
 
-@pytest.mark.parametrize("line", ['x = "# not a label: a"', "# see ruleid", '"ok: yes",', "# rule: x", "ruleid: a"])
+@pytest.mark.parametrize(
+    "line", ['x = "# not a label: a"', "# see ruleid", '"ok: yes",', "# rule: x", '{"ruleid": 1}', "myruleid: a"]
+)
 def test_other_text_is_no_label(line: str, tmp_path: Path) -> None:
     assert labels(tmp_path, f"# ruleid: a\ntoken\n{line}\nnext\n") == {("f", 2, "a")}
 
@@ -115,6 +118,13 @@ def test_other_text_is_no_label(line: str, tmp_path: Path) -> None:
         ("# todo-ruleid: a\ntwo\n", "f:1: unknown label 'todo-ruleid'; did you mean 'todoruleid'?"),
         ("x = 1  # ruleid: a\ntwo\n", "f:1: a label behind code"),
         ("# ruleid: a\n# ok: a\ntwo\n", "f:3: the labels above contradict each other: ruleid, ok"),
+        ("REM ruleid: a\ntwo\n", "f:1: `ruleid:` that is in no comment known here; write the label on a line"),
+        ("(* ruleid: a *)\ntwo\n", "f:1: `ruleid:` that is in no comment"),
+        ("/*\n * todoruleid: a\n */\ntwo\n", "f:2: `ruleid:` that is in no comment"),
+        ("# see ruleid: a\ntwo\n", "f:1: `ruleid:` that is in no comment"),
+        ("# note: ruleid: a\ntwo\n", "f:1: `ruleid:` that is in no comment"),
+        ('x = "ruleid: a"\ntwo\n', "f:1: `ruleid:` that is in no comment known here"),
+        ("ruleid: a\n", "and where it is no label, leave out its colon"),
         ("nothing\n", "no label in 1 files"),
     ],
 )
@@ -131,12 +141,35 @@ def test_no_message_quotes_a_value(tmp_path: Path) -> None:
     assert TOKEN not in problem
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"# ruleid: a\n\0\n",
+        "# ruleid: a\ntoken\n".encode("utf-16"),
+        "# todoruleid : a\ntoken\n".encode("utf-16-be"),
+        codecs.BOM_UTF16_LE + ("\u4e00" * 5000 + "# ruleid: a\ntoken\n").encode("utf-16-le"),
+        "# ruleid: a\ntoken\n".encode("utf-32"),
+    ],
+)
+def test_a_label_in_a_file_that_is_not_read_as_text_is_a_problem(content: bytes, tmp_path: Path) -> None:
+    folder = written(tmp_path / "labelled", {"f": content, "g": "# ruleid: a\ntoken\n"})
+    problem = problem_of(f"annotated:{folder}", tmp_path)
+    assert "f: `ruleid:` in a file that is binary or UTF-16; save it as UTF-8, or remove it" in problem
+
+
+def test_a_line_is_read_in_one_go_however_long_it_is(tmp_path: Path) -> None:
+    """One that takes the square of its length for this would not come back."""
+    lines = [mark * (1 << 20) for mark in ("-", "/", "*", " ", "#", ";", "%", "x", "_")]
+    lines += [f"{mark}{' ' * (1 << 20)}" for mark in ("--", "/*", "# x", "x = 1", "x = 1 --", "'x", "<!--")]
+    assert labels(tmp_path, "\n".join([*lines, "# ruleid: a", "token"])) == {("f", len(lines) + 2, "a")}
+
+
 def test_binary_files_and_links_hold_no_labels_and_other_encodings_do(tmp_path: Path) -> None:
     outside = written(tmp_path, {"outside": "# ruleid: outside\ntoken\n"}) / "outside"
     folder = written(
         tmp_path / "labelled",
         {
-            "binary": b"# ruleid: binary\n\0\n",
+            "binary": b"# ok: binary\n\0\n",
             "latin": b"caf\xe9\n# ruleid: latin\ncaf\xe9\n",
             "marked": b"\xef\xbb\xbf# ruleid: marked\ntoken\n",
             "sub/.git/x": "# ruleid: git\ntoken\n",
@@ -214,6 +247,15 @@ def test_a_report_without_findings_is_one(tmp_path: Path) -> None:
         ("[", "line 1, column 2: not JSON"),
         ("[1]", "entry 0 is no finding of Gitleaks: RuleID, File, StartLine"),
         ('[{"RuleID": "x", "File": "a", "StartLine": "1"}]', "entry 0 is no finding of Gitleaks: StartLine"),
+        (
+            '[{"RuleID": "x", "File": "a", "StartLine": 1, "Secret": ["a"]}]',
+            "entry 0 is no finding of Gitleaks: Secret",
+        ),
+        ('[{"RuleID": "x", "File": "a", "StartLine": 1, "Secret": {}}]', "entry 0 is no finding of Gitleaks: Secret"),
+        (
+            '[{"RuleID": "x", "File": "a", "StartLine": 1, "Commit": [1]}]',
+            "entry 0 is no finding of Gitleaks: Commit",
+        ),
         ('[{"RuleID": "x", "File": "gone", "StartLine": 1}]', "entry 0: its file is not in"),
     ],
 )

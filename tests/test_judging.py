@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import secret
 from corpus import KEY, TOKEN, report, shipped_scenarios, write_analysis, write_truth
 from messages_server import (
     MODEL,
@@ -253,6 +254,32 @@ def test_judges_alone_add_their_verdicts_to_the_reports_of_the_last_full_run(
     # Both ways of running judges put the same questions: the replies of one serve the other.
     assert run(pytester, *BOTH, REPLAY, OURS, *options).ret == 0
     assert len(messages_server.posts) == 4
+
+
+def test_judges_alone_look_at_a_corpus_as_the_last_full_run_did(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path]
+) -> None:
+    shipped_scenarios(pytester.path / "scenarios", "no-secrets")
+    source = pytester.mkdir("labelled")
+    for name in ("a.py", "b.py"):
+        line = f"token = '{secret('github-pat', name)}'"
+        (source / name).write_text(f"# ruleid: github-pat\n{line}\n", encoding="utf-8")
+    (source / "missed.py").write_text("# ruleid: github-pat\nnothing = 1\n", encoding="utf-8")
+    named = ["--gitleaks-scenarios=scenarios", "--gitleaks-corpus=annotated:labelled", HEURISTIC]
+    run(pytester, *BOTH, *named, f"--gitleaks-binary={gitleaks('8.30.1')}")
+    together_judged = report(pytester)
+    assert together_judged["metrics"]["by_scenario"]["labelled"]["tp"] == 2
+
+    run(pytester, "--gitleaks-eval", *named, f"--gitleaks-binary={gitleaks('8.30.1')}")
+    assert "llm" not in report(pytester)
+    result = run(pytester, ALONE, *named)
+    assert result.ret in {0, 1}
+    result.stdout.fnmatch_lines(["gitleaks-eval: analyses in *2 scenarios (scenarios, annotated:labelled)*"])
+    assert timeless(verdicts(report(pytester))) == timeless(verdicts(together_judged))
+
+    result = run(pytester, ALONE, *named, f"--gitleaks-analysis={RESULTS}/analysis")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--gitleaks-corpus annotated:labelled: nothing is scanned beside --gitleaks-anal*"])
 
 
 def test_only_selected_judges_call_and_a_part_of_them_leaves_the_reports_alone(

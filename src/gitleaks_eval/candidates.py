@@ -10,6 +10,7 @@ from typing import Any
 from gitleaks_eval.configuration import Configuration, choose_configuration
 from gitleaks_eval.errors import InputError, unreadable
 from gitleaks_eval.gitleaks import ScannerChoice, named_binary
+from gitleaks_eval.input_file import read_input
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.root import Given, Root, given, refuse_beside
 from gitleaks_eval.scanner import Mode
@@ -23,6 +24,7 @@ else:
     import tomli as tomllib
 
 TABLE = "tool.gitleaks-eval.candidates"
+DEEPEST_DECODING = 100
 # What the output has beside the candidates' folders.
 _RESERVED = {
     *("analysis", "partial", "judge-store", ".gitignore", "comparison.json", "comparison.md"),
@@ -139,7 +141,7 @@ def _from_tables(root: Root) -> tuple[Candidate, ...]:
 
 def _tables(path: Path) -> Mapping[str, Any]:
     try:
-        document: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        document: Any = tomllib.loads(read_input(path).decode("utf-8"))
     except FileNotFoundError:
         raise InputError(f"--gitleaks-compare: there is no {path} with [{TABLE}.<name>] tables") from None
     except OSError as error:
@@ -173,6 +175,8 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
     depth, mode = _typed(table, "decode_depth", int, place), _typed(table, "mode", str, place) or "git"
     if depth is not None and depth < 0:
         raise InputError(f"{place}: decode_depth {depth} is below zero")
+    if depth is not None and depth > DEEPEST_DECODING:
+        raise InputError(f"{place}: decode_depth is above {DEEPEST_DECODING}")
     if mode not in {"git", "dir"}:
         raise InputError(f"{place}: mode {mode!r}: there are git and dir")
     return Candidate(

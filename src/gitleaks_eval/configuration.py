@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
+from gitleaks_eval.input_file import read_input
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -127,7 +128,7 @@ def _extended(target: str, named_in: Path, invocation: Path) -> Path:
 
 def _read(path: Path, why: str) -> bytes:
     try:
-        return path.read_bytes()
+        return read_input(path)
     except FileNotFoundError:
         raise InputError(f"{why}: the configuration {path} does not exist") from None
     except OSError as error:

@@ -31,15 +31,25 @@ CLONE_SECONDS = 300
 PROBLEMS_SHOWN = 20
 # As git decides whether a file is text.
 BINARY_WITHIN = 8000
+HOW_TO_LABEL = (
+    "write the label on a line of its own above the secret, after # // -- ; /* <!-- % \" or ', "
+    "and where it is no label, leave out its colon"
+)
 
-# A comment that is alone on its line. After " or ' (Vim, Basic) the line must not be a quoted text.
+# A comment that is alone on its line. After " or ' (Vim, Basic) the line must not be a quoted text. A word begins
+# with no dash: a line of dashes would be read again for each of them.
 _COMMENT = re.compile(
-    rb"""\s*(?:(?:\#+|//+|--+|;+|/\*+|<!--|%+)\s*([A-Za-z_-]+)\s*:(.*)|["']\s*([A-Za-z_-]+)\s*:([^"']*)$)"""
+    rb"""\s*(?:(?:\#+|//+|--+|;+|/\*+|<!--|%+)\s*([A-Za-z_][A-Za-z_-]*)\s*:(.*)"""
+    rb"""|["']\s*([A-Za-z_][A-Za-z_-]*)\s*:([^"']*)$)"""
 )
 _BEHIND_CODE = re.compile(rb"\S\s*(?:\#|//|--|;|/\*|<!--|%)\s*(?:todo)?ruleid\s*:")
+_ANYWHERE = re.compile(rb"\b(?:todo)?ruleid\s*:")
+# The same in what is no text: as one, two or four bytes for each character.
+_IN_BYTES = re.compile(rb"\0{0,3}".join([*(bytes([letter]) for letter in b"ruleid"), rb"[\0\t ]{0,16}:"]))
 _MAYBE_LABELLED = re.compile(rb"rule.?id|rul|ok\s*:", re.IGNORECASE)
 _RULE = re.compile(r"[^\s,]+")
 _FINDING = {"RuleID": str, "File": str, "StartLine": int}
+_MAYBE_LEFT_OUT = {"Secret": str, "Commit": str}
 
 
 def load_corpus(spec: str, base: Path) -> Scenario:
@@ -135,11 +145,15 @@ class _Labels:
         if not comment:
             if _BEHIND_CODE.search(line):
                 self.problems.append(f"{place}: a label behind code; write it on a line of its own, above")
+            else:
+                self._refuse_stray(line, place)
             return None
         word = (comment[1] or comment[3]).decode("ascii")
         if word not in DIRECTIVES:
             if meant := _meant(word):
                 self.problems.append(f"{place}: unknown label {word!r}; did you mean {meant!r}?")
+            else:
+                self._refuse_stray(line, place)
             return None
         text = (comment[2] if comment[1] else comment[4]).strip().removesuffix(b"*/").removesuffix(b"-->")
         rules = [rule.strip() for rule in text.decode("utf-8", "replace").split(",")]
@@ -147,6 +161,18 @@ class _Labels:
             return [(word, rule) for rule in rules]
         self.problems.append(f"{place}: after `{word}:` write rule ids, separated by commas, and nothing else")
         return []
+
+    def _refuse_stray(self, line: bytes, place: str) -> None:
+        """What may be meant as a label must not be passed over: its secret would not be expected."""
+        if _ANYWHERE.search(line):
+            self.problems.append(f"{place}: `ruleid:` that is in no comment known here; {HOW_TO_LABEL}")
+
+    def refuse_binary(self, path: str, content: bytes) -> None:
+        """A file that is not read as text must not look as if it had labels."""
+        if _IN_BYTES.search(content):
+            self.problems.append(
+                f"{path}: `ruleid:` in a file that is binary or UTF-16; save it as UTF-8, or remove it"
+            )
 
     def _close(self, labels: list[tuple[str, str]], path: str, number: int, line: bytes) -> None:
         if not line.strip():
@@ -170,7 +196,9 @@ def _annotated(folder: Path) -> tuple[Corpus, Expected]:
     count = 0
     for name, content in _files(folder):
         count += 1
-        if b"\0" not in content[:BINARY_WITHIN] and _MAYBE_LABELLED.search(content):
+        if b"\0" in content[:BINARY_WITHIN] or content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            labels.refuse_binary(_shown(name), content)
+        elif _MAYBE_LABELLED.search(content):
             labels.read(_shown(name), content)
     if labels.problems:
         lines = "\n".join(f"{OPTION} {folder}: {printable(text)}" for text in labels.problems[:PROBLEMS_SHOWN])
@@ -214,14 +242,17 @@ def _report_findings(report: Path) -> list[dict[str, Any]]:
     if not isinstance(findings, list):
         raise InputError(f"report {report}: not a JSON report of Gitleaks, which is a list of findings")
     for index, finding in enumerate(findings):
-        wrong = [
-            name
-            for name, kind in _FINDING.items()
-            if not isinstance(finding, dict) or type(finding.get(name)) is not kind
-        ]
-        if wrong:
+        if wrong := _wrong_keys(finding):
             raise InputError(f"report {report}: entry {index} is no finding of Gitleaks: {', '.join(wrong)}")
     return findings
+
+
+def _wrong_keys(finding: object) -> list[str]:
+    if not isinstance(finding, dict):
+        return list(_FINDING)
+    wrong = [name for name, kind in _FINDING.items() if type(finding.get(name)) is not kind]
+    there = ((name, kind) for name, kind in _MAYBE_LEFT_OUT.items() if finding.get(name) is not None)
+    return wrong + [name for name, kind in there if type(finding[name]) is not kind]
 
 
 def _distinct(findings: Iterable[Mapping[str, Any]], key: str) -> int | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from gitleaks_eval.errors import EvaluationError, unreadable
 from gitleaks_eval.evidence import CheckFailed
+from gitleaks_eval.input_file import read_input
 from gitleaks_eval.schema import schema_problems
 
 TOOL = "gitleaks"
@@ -135,7 +136,7 @@ def read_analysis(path: Path) -> Analysis:
         EvaluationError: when it cannot be read, is no JSON, no object, or has neither `data` nor `results`.
     """
     try:
-        content = path.read_bytes()
+        content = read_input(path)
     except OSError as error:
         raise unreadable("analysis", path, error) from None
     try:

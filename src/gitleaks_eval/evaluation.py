@@ -6,6 +6,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
@@ -96,6 +97,8 @@ def _scenarios(settings: Settings) -> list[Scenario]:
     by_name = {scenario.name: scenario for scenario in scenarios}
     for spec in settings.corpora:
         corpus = load_corpus(spec, settings.corpus_base)
+        if settings.analyses:
+            corpus = replace(corpus, analysis=settings.analyses / f"{corpus.name}.json")
         if other := by_name.get(corpus.name):
             raise InputError(
                 f"--gitleaks-corpus {spec}: two scenarios are named {corpus.name!r}, this one and "

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 from gitleaks_eval.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import git_environment, head_branch, head_commit
+from gitleaks_eval.input_file import read_input
 from gitleaks_eval.process import run_limited
 
 OPTION = "--gitleaks-real-repo"
@@ -121,7 +122,7 @@ def read_sources(values: Sequence[str], base: Path) -> list[str]:
 def _listed(path: Path) -> list[str]:
     place = f"{OPTION} @{path}"
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_input(path).decode("utf-8-sig").splitlines()
     except OSError as error:
         raise unreadable(f"{OPTION}: the list", path, error) from None
     except ValueError:

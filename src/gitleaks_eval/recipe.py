@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from gitleaks_eval.errors import InputError, unreadable
+from gitleaks_eval.input_file import read_input
 from gitleaks_eval.pattern import PatternError
 from gitleaks_eval.schema import pointer, schema_problems
 from gitleaks_eval.secret_kinds import Secret, secret_kinds
@@ -67,7 +68,7 @@ def load_recipe(path: Path) -> Recipe:
             no repository can be built from (JSON pointer).
     """
     try:
-        content = path.read_bytes()
+        content = read_input(path)
     except FileNotFoundError:
         raise InputError(f"recipe {path}: this file is missing; write it, or give --gitleaks-analysis") from None
     except OSError as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
+from gitleaks_eval.input_file import read_input
 from gitleaks_eval.schema import schema_problems
 
 PACKAGE = Path(__file__).parent
@@ -197,7 +198,7 @@ def read_json(path: Path, what: str) -> Any:
         InputError: when it cannot be read (and why) or parsed (line and column).
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+        return json.loads(read_input(path).decode("utf-8"), parse_constant=_no_number)
     except OSError as error:
         raise unreadable(what, path, error) from None
     except json.JSONDecodeError as error:

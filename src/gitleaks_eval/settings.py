@@ -53,17 +53,18 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     """Read the settings from the command line, else from the ini file, else the defaults.
 
     With `reads_reports` nothing is scanned: unless others are named, the analyses are those that the last
-    full run left with its reports.
+    full run left with its reports, which may be of corpora too.
 
     Raises:
         InputError: when a value, or a file or folder that it names, is wrong on sight.
     """
-    output = given(root, "output")
+    output, corpora = given(root, "output"), given(root, "corpus")
     reports = _output(output.path() if output else root.path / RESULTS)
     analyses = _analyses(given(root, "analysis"))
     if analyses:
         scanning = ("binary", "version", "config", "corpus")
         refuse_beside(root, "--gitleaks-analysis", "nothing is scanned", scanning)
+        corpora = None
         if root.getoption("gitleaks_compare"):
             raise InputError(
                 "--gitleaks-compare: nothing is scanned beside --gitleaks-analysis; leave one of the two out"
@@ -72,7 +73,6 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         analyses = reports / ANALYSES
     scenarios = given(root, "scenarios")
     policy = given(root, "severity_policy", ini_only=True)
-    corpora = given(root, "corpus") if analyses is None else None
     if policy:
         load_policy(policy.path())
     candidates = (Candidate("", ScannerChoice(), None),) if analyses else read_candidates(root)

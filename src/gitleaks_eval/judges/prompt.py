@@ -9,6 +9,7 @@ from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
 from gitleaks_eval.escaping import json_value
+from gitleaks_eval.input_file import read_input
 from gitleaks_eval.judges.judge import Judge
 from gitleaks_eval.judges.material import REAL_WORLD, Material
 
@@ -46,7 +47,7 @@ def load_template(judge: Judge, folder: Path | None = None) -> Template:
     own = folder / f"{judge.dimension}.md" if folder else None
     path = own if own and own.exists() else judge.prompts / f"{judge.dimension}.md"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_input(path).decode("utf-8")
     except OSError as error:
         raise unreadable(f"the prompt of the judge {judge.dimension}", path, error) from None
     except ValueError:
