@@ -35,6 +35,7 @@ from messages_server import (
     message,
     model_info,
     sent,
+    serving,
     thinking_first,
     together,
     unknown_model,
@@ -43,6 +44,7 @@ from messages_server import (
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.judges.answer import answer_schema
 from gitleaks_eval.judges.client import ClientOptions, Kind, Question, Reply, Verdicts, ask
+from gitleaks_eval.judges.message import LARGEST_BODY
 from gitleaks_eval.judges.models import model_aliases, resolve_model, standing
 
 messages_server = pytest.fixture(local_service)
@@ -110,7 +112,7 @@ def test_the_trace_id_goes_to_spans_without_content_whatever_the_environment_say
 
     monkeypatch.setenv("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE", "content")
     client = live._client("trace-1")
-    assert not isinstance(client, str)
+    assert not isinstance(client, tuple)
     assert str(client.base_url).startswith(messages_server.url)
     assert client.open_telemetry.get("conversation_id") == "trace-1"
     assert client.open_telemetry["propagation"] is False
@@ -362,6 +364,77 @@ def test_a_reply_that_leaks_is_neither_kept_nor_shown(
     assert "rker" not in repr(reply)
 
 
+def odd_message(**members: object) -> Behaviour:
+    return lambda handler, request: sent({**message(json.dumps(answer_to(request))), **members})(handler, request)
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        odd_message(model="a-marker"),
+        odd_message(stop_reason="a_marker"),
+        lambda handler, _: handler.respond(200, b"{}", {"request-id": "a-marker"}),
+        failing(400, request_id="a-marker"),
+        failing(401, request_id="a-marker"),
+    ],
+    ids=["model", "stop-reason", "request-id", "request-id-of-an-error", "request-id-of-a-refusal"],
+)
+def test_what_names_a_reply_is_guarded_like_its_text(
+    messages_server: MessagesServer, options: ClientOptions, behaviour: Behaviour
+) -> None:
+    messages_server.always = behaviour
+    reply = reply_to(options, lambda text: "marker" in text)
+    assert reply.kind == "leak"
+    assert (reply.model, reply.request_id, reply.stop_reason) == (None, None, None)
+    assert "marker" not in repr(reply)
+    assert len(messages_server.posts) == 1
+
+
+def test_the_id_of_a_refused_look_up_is_not_shown(messages_server: MessagesServer, options: ClientOptions) -> None:
+    messages_server.model = failing(401, "authentication_error", request_id="a-marker")
+    assert "marker" not in repr(reply_to(options))
+    assert messages_server.posts == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirection_is_not_followed(messages_server: MessagesServer, options: ClientOptions, status: int) -> None:
+    with serving() as elsewhere:
+        for path in ("model", "always"):
+            setattr(messages_server, path, failing(status, location=f"{elsewhere.url}/v1/messages"))
+        reply = reply_to(options)
+        assert elsewhere.requests == []
+    assert (reply.kind, reply.attempts) == ("transport", 1)
+    assert f"HTTP {status}" in reply.message
+    assert "ANTHROPIC_BASE_URL" in reply.message
+
+
+@pytest.mark.parametrize(("excess", "kind"), [(0, None), (1, "invalid")])
+def test_a_reply_of_more_than_a_mebibyte_is_invalid(
+    messages_server: MessagesServer, options: ClientOptions, excess: int, kind: str | None
+) -> None:
+    def behave(handler: Handler, request: Recorded) -> None:
+        content = json.dumps(message(json.dumps(answer_to(request)))).encode()
+        handler.respond(200, content.ljust(LARGEST_BODY + excess))
+
+    messages_server.always = behave
+    reply = reply_to(options)
+    assert (reply.kind, reply.attempts) == (kind, 1)
+    assert ("1 MiB" in reply.message) == bool(excess)
+
+
+def test_a_reply_that_breaks_off_is_asked_for_again(messages_server: MessagesServer, options: ClientOptions) -> None:
+    def broken_off(handler: Handler, _: Recorded) -> None:
+        handler.send_response(200)
+        handler.send_header("content-length", "1000")
+        handler.end_headers()
+        handler.wfile.write(b"{")
+        handler.close_connection = True
+
+    messages_server.replies = [broken_off]
+    assert (reply := reply_to(options)).kind is None
+    assert reply.attempts == 2
+
+
 def test_a_leak_check_that_breaks_is_an_error_without_the_prompt(options: ClientOptions) -> None:
     def broken(text: str) -> bool:
         raise ValueError(text)
@@ -373,14 +446,17 @@ def test_a_leak_check_that_breaks_is_an_error_without_the_prompt(options: Client
     )
 
 
-def test_without_credentials_the_three_ways_are_named(
+def test_without_credentials_the_three_ways_are_named_once(
     messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY")
-    replies = ask(FOUR, options, nothing_leaks).replies
+    replies, warnings = (done := ask(FOUR, options, nothing_leaks)).replies, done.warnings
     assert {reply.kind for reply in replies} == {"transport"}
+    (warning,) = warnings
     for way in ("ANTHROPIC_API_KEY", "--gitleaks-judge-mode heuristic", "--gitleaks-judge-mode replay"):
-        assert way in replies[0].message
+        assert way in warning
+        assert way not in replies[0].message
+    assert "credentials" in replies[0].message
     assert messages_server.requests == []
 
 

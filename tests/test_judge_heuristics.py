@@ -373,6 +373,16 @@ def own_judge(**changes: Any) -> Judge:
         ([own_judge(weight=0.5)] * 2, "two judges"),
         ([own_judge(dimension="../x")], "identifier"),
         ([own_judge(sub_dimensions={"tidy": 0.4})], "sub-dimensions of house_style"),
+        ([own_judge(dimension=5)], "the judge 5: the dimension is no text"),
+        ([own_judge(weight="1")], "house_style.*the weight is no finite number"),
+        ([own_judge(weight=True)], "the weight is no finite number"),
+        ([own_judge(weight=float("nan"))], "the weight is no finite number"),
+        ([own_judge(weight=10**400)], "the weight is no finite number"),
+        ([own_judge(sub_dimensions=["tidy"])], "sub_dimensions are no mapping"),
+        ([own_judge(sub_dimensions={1: 1.0})], "sub_dimensions are no mapping"),
+        ([own_judge(sub_dimensions={"tidy": None})], "a share of sub_dimensions is no finite number"),
+        ([own_judge(evidence=None)], "evidence and heuristic must be functions"),
+        ([own_judge(prompts="prompts")], "prompts is no Path"),
     ],
 )
 def test_judges_that_do_not_add_up_are_an_error_that_says_why(judges: list[Judge], problem: str) -> None:

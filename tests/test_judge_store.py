@@ -73,6 +73,8 @@ GOOD_ENTRY = {"text": "x", "usage": {"input_tokens": 1, "output_tokens": 1}, "mo
         json.dumps({**GOOD_ENTRY, "text": None}).encode(),
         json.dumps({**GOOD_ENTRY, "usage": None}).encode(),
         json.dumps({**GOOD_ENTRY, "model": 1}).encode(),
+        json.dumps({**GOOD_ENTRY, "model": "<b>any text</b>"}).encode(),
+        json.dumps({**GOOD_ENTRY, "stop_reason": "any text"}).encode(),
         json.dumps({**GOOD_ENTRY, "error": "x"}).encode(),
         json.dumps({**GOOD_ENTRY, "text": "a" * 1_000_001}).encode(),
     ],

@@ -23,7 +23,9 @@ from messages_server import (
     together,
 )
 
+from gitleaks_eval.errors import InputError
 from gitleaks_eval.recipe import load_recipe
+from gitleaks_eval.reports.judges import read_report
 from gitleaks_eval.scenario import shipped_data
 from gitleaks_eval.schema import schema_problems
 
@@ -371,8 +373,9 @@ def test_without_credentials_the_three_ways_are_named(
     result = run(pytester, *BOTH, OURS, *options)
     assert result.ret == 1
     assert kinds(report(pytester)) == ["transport"] * 4
-    ways = "*ANTHROPIC_API_KEY*--gitleaks-judge-mode heuristic*--gitleaks-judge-mode replay*"
+    ways = "WARNING *ANTHROPIC_API_KEY*--gitleaks-judge-mode heuristic*--gitleaks-judge-mode replay*"
     result.stdout.fnmatch_lines([ways])
+    assert result.stdout.str().count("--gitleaks-judge-mode heuristic") == 1
     assert messages_server.requests == []
 
 
@@ -459,6 +462,57 @@ def test_a_report_of_a_part_or_no_report_at_all_is_refused(pytester: pytest.Pyte
         result = run(pytester, ALONE, HEURISTIC, *options)
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines([f"*{problem}*"])
+
+
+DAMAGES: dict[str, tuple[list[str], Any]] = {
+    "score-of-99": (["summary", "score"], 99),
+    "score-as-text": (["summary", "score"], "1"),
+    "normalized": (["summary", "normalized_score"], 50),
+    "no-summary": (["summary"], []),
+    "other-count": (["summary", "findings", "other"], 1),
+    "negative-count": (["summary", "findings", "missed"], -1),
+    "no-scanner": (["scanner"], []),
+    "no-version": (["scanner"], {"name": "gitleaks", "config": None}),
+    "hash": (["scanner", "config_sha256"], 5),
+    "results": (["results"], 5),
+    "findings": (["findings"], {}),
+    "incomplete": (["incomplete"], ""),
+}
+
+
+def test_a_report_that_was_changed_by_hand_is_refused_and_the_place_is_named(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    run(pytester, "--gitleaks-eval", *options)
+    folder, path = pytester.path / RESULTS, pytester.path / RESULTS / "evaluation_report.json"
+    whole = path.read_text(encoding="utf-8")
+    corpus_sha256 = json.loads(whole)["corpus_sha256"]
+    assert read_report(folder, corpus_sha256, scanned=False) == json.loads(whole)
+    for keys, value in DAMAGES.values():
+        document = json.loads(whole)
+        changed = document
+        for key in keys[:-1]:
+            changed = changed[key]
+        changed[keys[-1]] = value
+        path.write_text(json.dumps(document), encoding="utf-8")
+        with pytest.raises(InputError) as caught:
+            read_report(folder, corpus_sha256, scanned=False)
+        assert f"{path} is no report of a full run (/{keys[0]}" in str(caught.value), keys
+    result = run(pytester, ALONE, HEURISTIC, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*is no report of a full run (/incomplete: '' is not of type 'boolean')*"])
+
+
+def test_a_scorecard_that_is_none_is_status_4_and_the_reports_are_left_alone(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    run(pytester, "--gitleaks-eval", *options)
+    (pytester.path / RESULTS / "scorecard.json").write_text("[]", encoding="utf-8")
+    before = files(pytester)
+    result = run(pytester, ALONE, HEURISTIC, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["ERROR the report *scorecard.json: is none of gitleaks-eval*"])
+    assert files(pytester) == before
 
 
 # --- settings
@@ -588,6 +642,25 @@ def test_weights_that_do_not_add_up_and_unknown_placeholders_are_status_4(
     result = run(pytester, *BOTH, HEURISTIC, *options, *parallel, "-o", "gitleaks_judge_prompts=prompts")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*prompts/false_positive.md: the placeholder {{ evidnce }} is not known*"])
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("judges.append('none')", "'none' is no gitleaks_eval.judges.Judge"),
+        ("raise KeyError('gone')", "it raises KeyError: 'gone'"),
+        ("return judges", "what it returns is not looked at; change the list in place*"),
+        ("judges[0] = replace(judges[0], weight='0.35')", "*detection_accuracy*the weight is no finite number"),
+        ("judges[0] = replace(judges[0], sub_dimensions=5)", "*detection_accuracy*sub_dimensions are no mapping*"),
+    ],
+)
+def test_a_faulty_hook_is_status_4_and_named(
+    pytester: pytest.Pytester, options: list[str], body: str, problem: str
+) -> None:
+    pytester.makeconftest(f"from dataclasses import replace\n\ndef pytest_gitleaks_eval_judges(judges):\n    {body}\n")
+    result = run(pytester, *BOTH, HEURISTIC, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: pytest_gitleaks_eval_judges: {problem}"])
 
 
 # --- being a guest in pytest

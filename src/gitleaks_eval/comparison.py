@@ -11,7 +11,7 @@ from gitleaks_eval.configuration import BUILTIN
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching, alias_of
 from gitleaks_eval.metrics import make_metrics
-from gitleaks_eval.schema import schema_problems
+from gitleaks_eval.schema import report_problems
 
 SAFE, REVIEW, REGRESSION, INCOMPLETE = "SAFE", "REVIEW", "REGRESSION", "INCOMPLETE"
 SUPPORTED_SCHEMA = "1.0"
@@ -258,9 +258,7 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
             f"{option}: has schema version {str(version)[:40]!r}, and only {SUPPORTED_SCHEMA!r} can be compared; "
             "make the report anew with this version of gitleaks-eval"
         )
-    # A schema takes seconds for the long lists; they are looked at by hand.
-    long_lists = {name for name in ("results", "findings") if isinstance(document.get(name), list)}
-    if problems := schema_problems("report", {**document, **{name: [] for name in long_lists}}):
+    if problems := report_problems(document):
         raise InputError("\n".join(f"{option}: {problem}" for problem in problems[:5]))
     results = list(_rows(document, "results", _RESULT_FIELDS, option))
     if unknown := {outcome for _, _, outcome in results} - _BADNESS.keys():

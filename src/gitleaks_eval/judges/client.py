@@ -9,7 +9,7 @@ from typing import Any, Literal
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.judges import store
 from gitleaks_eval.judges.answer import Answer, InvalidAnswer, parse_answer
-from gitleaks_eval.judges.message import Exchange, Message, read_message, request_body
+from gitleaks_eval.judges.message import LARGEST_BODY, Exchange, Message, read_message, request_body
 from gitleaks_eval.judges.models import resolve_model
 
 Kind = Literal["transport", "timeout", "refusal", "truncated", "invalid", "budget", "replay_miss", "leak"]
@@ -87,6 +87,7 @@ _REFUSED = _Failed(
     "the model declined to answer; some models refuse security content: choose another with --gitleaks-judge-model",
 )
 _TRUNCATED = _Failed("truncated", "the reply was cut off before its end: choose another with --gitleaks-judge-model")
+_TOO_LARGE = _Failed("invalid", "what came is larger than 1 MiB: check ANTHROPIC_BASE_URL and the proxy")
 _NO_MESSAGE = _Failed("invalid", "what came is not a reply of the Messages API: check ANTHROPIC_BASE_URL and the proxy")
 _NO_SDK = (
     "--gitleaks-judge-mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
@@ -190,9 +191,15 @@ def _exchanges(
 
 
 def _received(reply: Reply, question: Question, exchange: Exchange, leaks: Leaks) -> tuple[Reply, Message | None]:
-    reply = replace(reply, attempts=exchange.attempts, duration_ms=exchange.duration_ms, request_id=exchange.request_id)
+    reply = replace(reply, attempts=exchange.attempts, duration_ms=exchange.duration_ms)
+    if exchange.request_id and leaks(exchange.request_id):
+        return _failed(reply, _LEAKING_REPLY), None
+    reply = replace(reply, request_id=exchange.request_id)
     if exchange.body is None:
-        return replace(reply, kind=exchange.kind, message=exchange.message), None
+        named = f" (request {exchange.request_id})" if exchange.request_id else ""
+        return replace(reply, kind=exchange.kind, message=exchange.message + named), None
+    if len(exchange.body) > LARGEST_BODY:
+        return _failed(reply, _TOO_LARGE), None
     message = read_message(exchange.body)
     if message is None:
         return _failed(reply, _NO_MESSAGE), None
@@ -201,6 +208,9 @@ def _received(reply: Reply, question: Question, exchange: Exchange, leaks: Leaks
 
 def _judged(reply: Reply, question: Question, message: Message, leaks: Leaks) -> Reply:
     """The reply with what `message` says, if it is an answer and may be shown."""
+    # A server writes what it likes here, too.
+    if leaks(message.model) or leaks(message.stop_reason):
+        return _failed(replace(reply, request_id=None), _LEAKING_REPLY)
     reply = replace(
         reply,
         model=message.model,

@@ -1,11 +1,12 @@
 """What a judge is: data, a function that says what it sees, and one that judges by numbers alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError
+from gitleaks_eval.escaping import printable
 from gitleaks_eval.judges.material import Material
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -50,21 +51,49 @@ def checked_judges(judges: Sequence[Judge]) -> tuple[Judge, ...]:
     """The judges of a run, looked at.
 
     Raises:
-        InputError: when there is none, a name is taken twice or is no identifier, or weights do not sum to 1.
+        InputError: when there is none, one holds a value of a wrong type, a name is taken twice or is no identifier,
+            or weights do not sum to 1.
     """
     source = "pytest_gitleaks_eval_judges"
     names = [judge.dimension for judge in judges]
     if not judges:
         raise InputError(f"{source}: no judge is left; keep one, or leave --gitleaks-judges out")
+    for judge in judges:
+        if wrong := list(_wrong_types(judge)):
+            raise InputError(f"{source}: the judge {printable(repr(judge.dimension))[:100]}: {'; '.join(wrong)}")
     for name in names:
         if not name.isidentifier():
-            raise InputError(f"{source}: the dimension {name!r} is no identifier; it names a file and a test")
+            raise InputError(
+                f"{source}: the dimension {printable(repr(name))[:100]} is no identifier; it names a file and a test"
+            )
         if names.count(name) > 1:
             raise InputError(f"{source}: two judges have the dimension {name!r}; rename or remove one")
     _sum_to_one(f"{source}: the weights of the judges", {judge.dimension: judge.weight for judge in judges})
     for judge in judges:
         _sum_to_one(f"{source}: the sub-dimensions of {judge.dimension}", judge.sub_dimensions)
     return tuple(judges)
+
+
+def _wrong_types(judge: Judge) -> Iterator[str]:
+    """What a user's judge holds that its types do not allow: nothing has checked them."""
+    if not isinstance(judge.dimension, str):
+        yield "the dimension is no text"
+    if not _is_number(judge.weight):
+        yield "the weight is no finite number"
+    shares = judge.sub_dimensions
+    if not (isinstance(shares, Mapping) and all(isinstance(name, str) for name in shares)):
+        yield "sub_dimensions are no mapping of names to shares"
+    elif not all(map(_is_number, shares.values())):
+        yield "a share of sub_dimensions is no finite number"
+    if not callable(judge.evidence) or not callable(judge.heuristic):
+        yield "evidence and heuristic must be functions"
+    if not isinstance(judge.prompts, Path):
+        yield "prompts is no Path of a folder"
+
+
+def _is_number(value: object) -> bool:
+    # A bound that every finite share is far below, and that a NaN and an integer too large for a float are not.
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9
 
 
 def _sum_to_one(what: str, weights: Mapping[str, float]) -> None:

@@ -21,7 +21,7 @@ import anthropic
 import anyio
 from anyio.from_thread import start_blocking_portal
 
-from gitleaks_eval.judges.message import Exchange
+from gitleaks_eval.judges.message import LARGEST_BODY, Exchange
 from gitleaks_eval.judges.models import Standing, standing, unknown
 
 # Names of the SDK's own loggers and of the HTTP libraries that its versions use: at DEBUG they print whole requests.
@@ -34,6 +34,8 @@ OTHER_MODES = (
     "set ANTHROPIC_API_KEY, or use --gitleaks-judge-mode heuristic, or --gitleaks-judge-mode replay "
     "with recorded replies in --gitleaks-judge-store DIR"
 )
+_NO_CONNECTION = "no connection to the Messages API: check the network, ANTHROPIC_BASE_URL and the proxy"
+_REDIRECTED = "it redirects, and prompts go nowhere but to ANTHROPIC_BASE_URL: set that to the address meant"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 _ADVICE = {
     400: "the model may lack structured output: choose another with --gitleaks-judge-model",
@@ -78,8 +80,10 @@ async def _exchange_all(
     bodies: Sequence[Mapping[str, Any]], model: str, timeout_seconds: float, trace_id: str
 ) -> tuple[list[Exchange], list[str]]:
     client = _client(trace_id)
-    if isinstance(client, str):
-        return _all_failed(bodies, client), []
+    if isinstance(client, tuple):
+        problem, advice = client
+        # What to do is said once, and not by each judge.
+        return _all_failed(bodies, problem), [f"{problem}: {advice}"]
     async with client:
         # The clock runs for the service, not for the import of the SDK's modules.
         _ = client.models, client.messages
@@ -102,26 +106,28 @@ def _all_failed(bodies: Sequence[Mapping[str, Any]], message: str) -> list[Excha
     return [Exchange(kind="transport", message=message)] * len(bodies)
 
 
-def _client(trace_id: str) -> anthropic.AsyncAnthropic | str:
-    """The SDK's client with the credentials that it finds itself, or why there is none."""
+def _client(trace_id: str) -> anthropic.AsyncAnthropic | tuple[str, str]:
+    """The SDK's client with the credentials that it finds itself, or why there is none and what to do."""
     try:
         client = anthropic.AsyncAnthropic(
             # One deadline, ours: the SDK's time limit is per read, and its retries sleep as long as they are told to.
             timeout=None,
             max_retries=0,
+            # What a prompt shows is for the service that the user chose, and for none that this one names.
+            http_client=anthropic.DefaultAsyncHttpxClient(follow_redirects=False, timeout=None),
             # Carries the trace id to spans and no content, whatever the environment says.
             open_telemetry={"conversation_id": trace_id, "propagation": False},
         )
     except anthropic.AnthropicError:
-        return f"the credentials of the Anthropic profile cannot be loaded: {OTHER_MODES}"
+        return "the credentials of the Anthropic profile cannot be loaded", OTHER_MODES
     except Exception as error:  # noqa: BLE001 - its text may hold what the environment holds
         return (
-            f"the Anthropic client cannot be made ({type(error).__name__}): "
-            "check ANTHROPIC_BASE_URL, the proxy variables, and that anthropic is 2.11 or newer"
+            f"the Anthropic client cannot be made ({type(error).__name__})",
+            "check ANTHROPIC_BASE_URL, the proxy variables, and that anthropic is 2.11 or newer",
         )
     names = {name.lower() for name in client.default_headers}
     if client.credentials is None and not names & {"authorization", "x-api-key"}:
-        return f"no Anthropic credentials: {OTHER_MODES}"
+        return "no Anthropic credentials", OTHER_MODES
     return client
 
 
@@ -196,12 +202,12 @@ def _seconds(wait: float) -> str:
 
 async def _attempt(client: anthropic.AsyncAnthropic, body: Mapping[str, Any]) -> Exchange | Failure:
     try:
-        reply = await client.messages.with_raw_response.create(**body)
-        return Exchange(body=reply.http_response.content, request_id=_request_id(reply.http_response.headers))
+        async with client.messages.with_streaming_response.create(**body) as reply:
+            return await _read(reply.http_response)
     except anthropic.APIStatusError as error:
         return _status_failure(error)
     except anthropic.APIConnectionError:
-        return Failure(None, "no connection to the Messages API: check the network, ANTHROPIC_BASE_URL and the proxy")
+        return Failure(None, _NO_CONNECTION)
     except anthropic.AnthropicError:
         # A status that no retry follows: the service was never asked.
         return Failure(400, f"the Anthropic credentials cannot be used: {OTHER_MODES}")
@@ -209,14 +215,29 @@ async def _attempt(client: anthropic.AsyncAnthropic, body: Mapping[str, Any]) ->
         return Failure(400, f"the request cannot be sent ({type(error).__name__}): check the ANTHROPIC_* variables")
 
 
+async def _read(response: Any) -> Exchange | Failure:
+    """The body of a 200, no more of it than anyone looks at."""
+    content = bytearray()
+    try:
+        async for chunk in response.aiter_bytes():
+            content += chunk
+            if len(content) > LARGEST_BODY:
+                break
+    except Exception:  # noqa: BLE001 - errors of the HTTP library, whose name depends on the SDK's version
+        return Failure(None, _NO_CONNECTION)
+    return Exchange(body=bytes(content), request_id=_request_id(response.headers))
+
+
 def _status_failure(error: anthropic.APIStatusError) -> Failure:
     headers, status = error.response.headers, error.status_code
     request_id = _request_id(headers)
-    named = f" (request {request_id})" if request_id else ""
-    advice = _ADVICE.get(status, "the service failed: try later" if status >= 500 else "the request is refused")
+    other = (
+        "the service failed: try later" if status >= 500 else _REDIRECTED if status < 400 else "the request is refused"
+    )
+    advice = _ADVICE.get(status, other)
     return Failure(
         status,
-        f"HTTP {status} from the Messages API{named}: {advice}",
+        f"HTTP {status} from the Messages API: {advice}",
         request_id,
         retry_after(headers, datetime.now(timezone.utc)),
     )

@@ -11,9 +11,11 @@ from gitleaks_eval.judges.answer import answer_schema
 
 # Thinking counts, too: 1,024 would cut answers off.
 MAX_TOKENS = 8192
+# An answer takes a few kilobytes; nothing reads more of a body than this, in bytes.
+LARGEST_BODY = 1 << 20
 # What a server says is shown in reports only where it looks like what it should be.
 MODEL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@/-]{0,127}")
-_STOP_REASON = re.compile(r"[a-z_]{1,40}")
+STOP_REASON = re.compile(r"[a-z_]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What became of one request: the body of a 200, or the kind of its failure and words for people."""
+    """What became of one request: the body of a 200, or the kind of its failure and words for people.
+
+    A body of more than `LARGEST_BODY` is cut off somewhere beyond it.
+    """
 
     body: bytes | None = field(default=None, repr=False)
     kind: Literal["transport", "timeout"] | None = None
@@ -59,7 +64,7 @@ def read_message(body: bytes) -> Message | None:
         return None
     model, stop_reason = (
         _matching(MODEL_ID, document.get("model")),
-        _matching(_STOP_REASON, document.get("stop_reason")),
+        _matching(STOP_REASON, document.get("stop_reason")),
     )
     if model is None or stop_reason is None:
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.judges.message import Message, tokens
+from gitleaks_eval.judges.message import MODEL_ID, STOP_REASON, Message, tokens
 from gitleaks_eval.sharing import write_atomically
 
 LARGEST = 1_000_000
@@ -76,5 +76,7 @@ def _message(content: bytes) -> Message | None:
         return None
     texts, usage = (entry["text"], entry["model"], entry["stop_reason"]), entry["usage"]
     if not all(isinstance(text, str) for text in texts) or not isinstance(usage, dict):
+        return None
+    if not MODEL_ID.fullmatch(entry["model"]) or not STOP_REASON.fullmatch(entry["stop_reason"]):
         return None
     return Message(*texts, tokens(usage.get("input_tokens")), tokens(usage.get("output_tokens")))

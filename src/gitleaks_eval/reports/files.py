@@ -128,16 +128,24 @@ def update_reports(output: Path, judged: Judged, combined: Combined | None, sett
     """Add the verdicts of judges that ran alone to the reports of the last full run, and return their folder.
 
     Raises:
+        InputError: when a report is there no more, or is none.
         OSError: when a file cannot be written.
     """
     fields = llm_fields(judged, combined)
     files: list[tuple[Path, Iterable[bytes]]] = []
     for name in (REPORT, "scorecard.json"):
         document = read_json(output / name, "the report")
-        lists = {key: map(json.dumps, document.pop(key, ())) for key in ("results", "findings") if key in document}
+        if not isinstance(document, dict):
+            raise InputError(f"the report {output / name}: is none of gitleaks-eval; run pytest --gitleaks-eval first")
+        long_lists = [key for key in ("results", "findings") if isinstance(document.get(key), list)]
+        lists = {key: map(json.dumps, document.pop(key)) for key in long_lists}
         files.append((output / name, with_long_lists({**document, **fields}, lists)))
     card = output / "scorecard.md"
-    checks = card.read_text(encoding="utf-8").partition(f"\n{HEADING}\n")[0].rstrip() if card.exists() else ""
+    checks = (
+        card.read_text(encoding="utf-8", errors="replace").partition(f"\n{HEADING}\n")[0].rstrip()
+        if card.exists()
+        else ""
+    )
     section = "\n".join(judges_markdown(judged, combined))
     files.append((card, [f"{checks}\n{section}\n".encode("utf-8", "backslashreplace")]))
     if settings.observability:

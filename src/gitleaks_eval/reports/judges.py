@@ -12,6 +12,7 @@ from gitleaks_eval.escaping import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Verdict, combine
 from gitleaks_eval.scenario import read_json
+from gitleaks_eval.schema import report_problems
 from gitleaks_eval.scoring import FindingCounts, Scorecard
 
 REPORT = "evaluation_report.json"
@@ -25,16 +26,16 @@ def read_report(folder: Path, corpus_sha256: str, *, scanned: bool) -> Mapping[s
     `scanned` says whether the analyses that they read are those that a scan left beside it.
 
     Raises:
-        InputError: when there is none, it cannot be read, or it is about other scenarios or analyses.
+        InputError: when there is none, it cannot be read, does not follow the schema, or is about other scenarios
+            or analyses.
     """
     path = folder / REPORT
     advice = "run pytest --gitleaks-eval first, or add --gitleaks-eval to do both"
     if not path.exists():
         raise InputError(f"--gitleaks-judges: there is no {path}; {advice}")
-    document = read_json(path, "the report")
-    wanted = ("summary", "scanner", "corpus_sha256", "incomplete", "partial")
-    if not isinstance(document, dict) or any(name not in document for name in wanted):
-        raise InputError(f"--gitleaks-judges: {path} is no report of a full run; {advice}")
+    document: Mapping[str, Any] = read_json(path, "the report")
+    if problems := report_problems(document):
+        raise InputError(f"--gitleaks-judges: {path} is no report of a full run ({'; '.join(problems[:3])}); {advice}")
     if document["partial"]:
         raise InputError(f"--gitleaks-judges: {path} is of a partial run; {advice}")
     if document["corpus_sha256"] != corpus_sha256:
