@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from corpus import outcomes, report
+from corpus import analysed_corpus, outcomes, report
 
 from gitleaks_eval.catalogue import as_markdown, catalogue
 
@@ -25,7 +25,7 @@ def options_of(text: str) -> list[str]:
 
 
 def test_a_scenario_a_rule_and_a_check_of_ones_own_work_as_the_readme_says(pytester: pytest.Pytester) -> None:
-    (own_check,) = blocks("python")
+    own_check = next(block for block in blocks("python") if "@check" in block)
     (truth,) = blocks("json")
     recipe = next(block for block in blocks("yaml") if "acme_" in block)
     (rule,) = (block for block in blocks("toml") if "acme_" in block)
@@ -50,6 +50,27 @@ def test_a_scenario_a_rule_and_a_check_of_ones_own_work_as_the_readme_says(pytes
     assert outcomes(document)["ACME-1[acme-token]"] == "passed"
     assert outcomes(document)["ACME-1[no-secrets]"] == "not_applicable"
     assert outcomes(document)["SA-10[acme-token]"] == "passed"
+
+
+def test_a_judge_of_ones_own_works_as_the_readme_says(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(next(block for block in blocks("python") if "Judge(" in block))
+    pytester.makeini("[pytest]\ngitleaks_judge_prompts = prompts\n")
+    (pytester.mkdir("prompts") / "report_size.md").write_text("How long is it?\n{{ evidence }}\n", encoding="utf-8")
+    options = analysed_corpus(pytester.path / "corpus")
+    result = pytester.runpytest_subprocess(
+        "--gitleaks-eval", "--gitleaks-judges", "--gitleaks-judge-mode=heuristic", *options
+    )
+    assert result.ret == 0
+    weights = {judge["dimension"]: judge["weight"] for judge in report(pytester)["llm"]["judges"]}
+    assert weights == pytest.approx(
+        {
+            "detection_accuracy": 0.28,
+            "false_positive": 0.2,
+            "secret_coverage": 0.16,
+            "severity_classification": 0.16,
+            "report_size": 0.2,
+        }
+    )
 
 
 def test_without_the_rule_the_own_secret_is_missed(pytester: pytest.Pytester) -> None:
