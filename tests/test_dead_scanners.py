@@ -95,6 +95,11 @@ class Outcome:
         """The lines of our section that say why checks could not be run."""
         return [line for line in self.text.splitlines() if line.startswith("ERROR  ")]
 
+    def errors_of(self, scenario: str) -> list[str]:
+        """Those that name this scenario, alone or among others."""
+        named = re.compile(rf"ERROR  (scenario {scenario}: |in \d+ scenarios \(([^)]+, )?{scenario}[,)])")
+        return [line for line in self.errors if named.match(line)]
+
     def outcomes(self, scenario: str) -> Counter[str]:
         return Counter(result["outcome"] for result in self.report["results"] if result["scenario"] == scenario)
 
@@ -218,7 +223,7 @@ def _assert_dead(outcome: Outcome, problem: str, *names: Path | str) -> None:
     assert outcome.report["partial"] is False
     assert outcome.outcomes(LEAKY) == outcome.outcomes(CLEAN) == {"error": 39}
     for scenario in (LEAKY, CLEAN):
-        line = next(line for line in outcome.errors if f"scenario {scenario}:" in line)
+        line = outcome.errors_of(scenario)[0]
         assert re.search(problem, line), line
         assert all(str(name) in line for name in names), line
     assert "\nFAIL  0 of 2 expected secrets found, 2 NOT EVALUATED" in outcome.text
@@ -421,7 +426,7 @@ def test_a_scanner_that_dies_after_some_scans_does_not_pass_the_clean_scenario(
     assert outcome.report["summary"]["guarded_decision"] == "FAIL"
     assert outcome.report["incomplete"] is True
     assert outcome.outcomes(CLEAN) == {"error": 39}
-    assert any(f"scenario {CLEAN}: " in line for line in outcome.errors)
+    assert outcome.errors_of(CLEAN)
     if good == 1:
         assert outcome.outcomes(LEAKY) == {"error": 39}
 
@@ -454,7 +459,7 @@ def test_a_scanner_that_finds_nothing_from_a_later_scan_on_passes_no_scenario_fr
     assert clean <= dead or good > 4
     for name in dead - {""}:
         assert outcome.outcomes(name) == {"error": 39}, name
-        assert any(f"scenario {name}: " in line for line in outcome.errors) or len(outcome.errors) > 5
+        assert outcome.errors_of(name) or len(outcome.errors) > 5
     assert any(outcome.outcomes(name) == {"error": 39} for name in clean)
 
 

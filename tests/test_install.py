@@ -1160,7 +1160,7 @@ def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         asked.append(version)
         return _scanner(tmp_path / f"gitleaks-{version}", version), RELEASE
 
-    monkeypatch.setattr(scanner, "installed_binary", installed)
+    monkeypatch.setattr(install, "installed_binary", installed)
     return asked
 
 
@@ -1185,7 +1185,7 @@ def test_a_version_of_another_scanner_is_installed_as_that(tmp_path: Path, monke
         asked.append((adapter.name, version))
         return _scanner(tmp_path / "installed", version), RELEASE
 
-    monkeypatch.setattr(scanner, "installed_binary", installed)
+    monkeypatch.setattr(install, "installed_binary", installed)
     find_scanner(ScannerChoice(None, "1.4.0", "--gitleaks-version", "betterleaks"), print)
     assert asked == [("betterleaks", "1.4.0")]
 
@@ -1217,7 +1217,7 @@ def test_a_source_that_fails_is_never_replaced_by_the_next(
             raise EvaluationError("gitleaks 8.22.0 could not be installed")
         return _scanner(tmp_path / "pinned", version), RELEASE
 
-    monkeypatch.setattr(scanner, "installed_binary", installed)
+    monkeypatch.setattr(install, "installed_binary", installed)
     choice = {
         "binary": ScannerChoice(tmp_path / "missing", None, "--gitleaks-binary"),
         "version": ScannerChoice(None, "8.22.0", "--gitleaks-version"),

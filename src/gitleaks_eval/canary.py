@@ -56,7 +56,7 @@ def check_canary(scanner: Scanner, repository: BuiltRepository, secrets: Iterabl
     except EvaluationError as error:
         problem = str(error)
     if problem:
-        raise EvaluationError(f"the canary, with {scanner.build.path} and this configuration: {problem}")
+        raise EvaluationError(f"{scanner.build.path}, with this configuration, fails the canary: {problem}")
     return scan
 
 

@@ -111,7 +111,7 @@ def _reasons(run: Run) -> Iterator[str]:
         yield f"ERROR  and {len(errors) - ERRORS_AT_MOST} more"
 
 
-def _few(names: Sequence[str], at_most: int = 3) -> str:
+def _few(names: Sequence[str], at_most: int = 10) -> str:
     return ", ".join([*names[:at_most], *["…"] * (len(names) > at_most)])
 
 
