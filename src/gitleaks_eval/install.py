@@ -13,10 +13,12 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.client import HTTPException
 from io import BytesIO
 from pathlib import Path
+from typing import IO
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -260,19 +262,33 @@ def _with_checksum_database(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def _started(
+    command: list[str], folder: Path, environment: Mapping[str, str], log: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    """Start a build step; in a thread, because Ctrl-C in the middle of Popen would leave a child that nobody knows."""
+    with ThreadPoolExecutor(1) as pool:
+        starting = pool.submit(
+            subprocess.Popen,
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            return starting.result()
+        except KeyboardInterrupt:
+            kill_group(starting.result())
+            raise
+
+
 def _run(command: list[str], folder: Path, environment: Mapping[str, str]) -> str | None:
     """Run a build step to its end; what went wrong, or None."""
     with tempfile.TemporaryFile() as log:
         try:
-            process = subprocess.Popen(
-                command,
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            process = _started(command, folder, environment, log)
         except OSError as error:
             return f"{command[0]} cannot be run: {error.strerror or error}"
         try:
