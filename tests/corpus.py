@@ -14,6 +14,9 @@ from gitleaks_eval.severity import load_policy
 
 Place = tuple[str, str, int]
 
+# All that pytest has to show more of a failure than users want to see.
+TALKATIVE = ("-vv", "-l", "--tb=long", "--full-trace", "-rA", "-o=log_level=DEBUG", "-o=junit_logging=all")
+
 KEY: Place = ("deploy/key.pem", "private-key", 1)
 TOKEN: Place = ("config/token.env", "github-pat", 4)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from builders import secret
-from corpus import KEY, TOKEN, report, shipped_scenarios, write_analysis, write_truth
+from corpus import KEY, TALKATIVE, TOKEN, report, shipped_scenarios, write_analysis, write_truth
 from messages_server import (
     MODEL,
     MessagesServer,
@@ -753,20 +753,11 @@ def test_no_secret_author_key_or_prompt_stands_in_any_file_or_output(
         messages_server.replies = [html, failing(500), hanging, failing(400)]
         messages_server.always = hanging
     # A failing test of a user's own, with all fixtures of a judge in sight.
-    talkative = (
-        "-vv",
-        "-l",
-        "--tb=long",
-        "--full-trace",
-        "-rA",
-        "-o=log_level=DEBUG",
-        "--json-report",
-        "--junitxml=j.xml",
-    )
+    talkative = (*TALKATIVE, "--json-report", "--junitxml=j.xml")
     result = run(
         pytester, *BOTH, OURS, f"--gitleaks-binary={gitleaks('8.30.1')}", *talkative,
         shipped_scenarios(pytester.path / "s", "api-keys", "cloud-mixed"),
-        "-o", "gitleaks_judge_pass_score=5", "-o", "gitleaks_judge_timeout=2", "-o", "junit_logging=all",
+        "-o", "gitleaks_judge_pass_score=5", "-o", "gitleaks_judge_timeout=2",
     )  # fmt: skip
     assert result.parseoutcomes()["failed" if mode == "good" else "errors"] == 4
     (pytester.path / "output.txt").write_text("\n".join((*result.outlines, *result.errlines)), encoding="utf-8")

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from corpus import TALKATIVE
 
 from gitleaks_eval.canary import canary_secrets
 from gitleaks_eval.install import installed_binary
@@ -20,15 +21,9 @@ from gitleaks_eval.recipe import load_recipe
 from gitleaks_eval.scenario import shipped_data
 
 VERSION = "8.30.1"
-# All that pytest has to show more of a failure than users want to see, and all files that it can write.
-TALKATIVE = (
-    "-vv",
-    "-l",
-    "--tb=long",
-    "--full-trace",
-    "-rA",
-    "-o=log_level=DEBUG",
-    "-o=junit_logging=all",
+# As talkative as pytest can be, in all files that it can write.
+WHOLE = (
+    *TALKATIVE,
     "--junitxml=junit.xml",
     "--json-report",
     "--json-report-file=report.json",
@@ -145,7 +140,7 @@ def run(pytester: pytest.Pytester, environment: None) -> Run:  # noqa: ARG001 - 
 
     def evaluate(binary: Path, *arguments: str) -> int:
         command = ["--gitleaks-eval", f"--gitleaks-binary={binary}", "--gitleaks-output=results"]
-        done = pytester.runpytest_subprocess(*command, *TALKATIVE, *arguments, timeout=120)
+        done = pytester.runpytest_subprocess(*command, *WHOLE, *arguments, timeout=120)
         (pytester.path / "output.txt").write_text("\n".join((*done.outlines, *done.errlines)), encoding="utf-8")
         scorecard = "results/partial/scorecard.md" if "-k" in arguments else "results/scorecard.md"
         assert _files(pytester.path) >= {"junit.xml", "report.json", scorecard}
@@ -350,7 +345,7 @@ def test_a_run_that_is_stopped_reveals_nothing(
     output = pytester.path / "output.txt"
     with output.open("wb") as file:
         stopped = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "--gitleaks-eval", f"--gitleaks-binary={stub}", *TALKATIVE],
+            [sys.executable, "-m", "pytest", "--gitleaks-eval", f"--gitleaks-binary={stub}", *WHOLE],
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,

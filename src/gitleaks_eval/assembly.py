@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gitleaks_eval.catalogue import catalogue
 from gitleaks_eval.comparison import Evaluated, check_outcomes, lint_faults
+from gitleaks_eval.escaping import few
 from gitleaks_eval.evaluation import Evaluation
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.recorder import CONFIG_LINT, ERROR, NOT_RUN, CheckResult, Collected, Recorder
@@ -152,8 +153,8 @@ def _reasons(results: Sequence[CheckResult], lint: Sequence[CheckResult], possib
         names = dict.fromkeys(
             result.scenario for result in selected if result.outcome == ERROR and result.message != NOT_RUN
         )
-        shown = ", ".join(str(name or "no scenario") for name in list(names)[:5])
-        reasons.append(f"{errors} checks could not be run ({shown}{', …' if len(names) > 5 else ''})")
+        shown = few([name or "no scenario" for name in names])
+        reasons.append(f"{errors} checks could not be run ({shown})")
     if not_run:
         reasons.append(f"{not_run} selected checks were not run: the run ended early")
     if len(results) < possible:

@@ -42,7 +42,7 @@ def check_outcome(
         return NOT_APPLICABLE
     except (AssertionError, pytest.fail.Exception):
         return FAILED
-    except (Exception, pytest.skip.Exception, pytest.xfail.Exception, SystemExit):  # noqa: BLE001 - a user's check
+    except (Exception, pytest.skip.Exception, pytest.xfail.Exception, SystemExit):  # noqa: BLE001 - what a user writes
         return None
     return PASSED
 

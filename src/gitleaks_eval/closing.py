@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gitleaks_eval.assembly import evaluated, make_run
-from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, Evaluated, comparability, compare
+from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, comparability, compare
 from gitleaks_eval.configuration import shown_path
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.evaluation import COLLECTED, Evaluation
@@ -213,7 +213,7 @@ class Closing:
             for name, run in self._runs.items()
             for (scenario, place), text in run.hidden.items()
         }
-        self._compared = Compared(_listed(saved, sides), pairs, hidden)
+        self._compared = Compared([saved, *sides] if saved else sides, pairs, hidden)
 
     def _fail_with_verdict(self, session: pytest.Session) -> None:
         """Let no comparison end well that does not: what cannot be compared fails no test."""
@@ -231,7 +231,3 @@ class Closing:
                 for name, found in times.items():
                     found.append(self._evaluation.workbench(name).time_canary())
         return times
-
-
-def _listed(saved: Evaluated | None, sides: Sequence[Evaluated]) -> list[Evaluated]:
-    return [*([saved] if saved else []), *sides]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from gitleaks_eval.configuration import BUILTIN
 from gitleaks_eval.errors import InputError
+from gitleaks_eval.escaping import few
 from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching, alias_of
 from gitleaks_eval.metrics import make_metrics
 from gitleaks_eval.schema import report_problems
@@ -417,7 +418,7 @@ def _judge(
         *_number_lost(differences),
         *(f"{_check(change)} fails, and passes with {baseline.name}" for change in not_by_loss),
         *lint,
-        *[f"{len(unknown)} checks fail that {baseline.name} does not have ({_listed(unknown)})"] * bool(unknown),
+        *[f"{len(unknown)} checks fail that {baseline.name} does not have ({few(unknown)})"] * bool(unknown),
         *_numbers(differences),
         *(f"slower: {_check(change)} fails, and passes with {baseline.name}" for change in slower),
     ]
@@ -443,14 +444,14 @@ def _fails_by_loss(differences: Differences, check_id: str, scenario: str | None
 
 def _number_lost(differences: Differences) -> Iterator[str]:
     if differences.lost:
-        yield f"{len(differences.lost)} lost in {_listed(sorted(differences.losing()))}"
+        yield f"{len(differences.lost)} lost in {few(sorted(differences.losing()))}"
 
 
 def _numbers(differences: Differences) -> Iterator[str]:
     for kind in ("new", "moved", "relabelled", "severity_changed", "gained", "restored", "gone"):
         found: Sequence[Difference] = getattr(differences, kind)
         if found:
-            yield f"{len(found)} {_KIND_TEXTS.get(kind, kind)} in {_listed(sorted({one.scenario for one in found}))}"
+            yield f"{len(found)} {_KIND_TEXTS.get(kind, kind)} in {few(sorted({one.scenario for one in found}))}"
     renamed = {(one.rule_id, one.candidate_rule_id or "") for one in differences.relabelled}
     renamed |= {(one.rule_id, one.baseline_rule_id or "") for one in differences.restored}
     for rule_id, other in sorted(pair for pair in renamed if alias_of(*pair)):
@@ -480,15 +481,11 @@ def _unshared(baseline: Evaluated, candidate: Evaluated) -> Iterator[str]:
     for one, other in ((baseline, candidate), (candidate, baseline)):
         scenarios = sorted(one.matchings.keys() - other.matchings.keys())
         if scenarios:
-            yield f"not compared: only {one.name} has {_listed(scenarios)}"
+            yield f"not compared: only {one.name} has {few(scenarios)}"
         checks = {key for key in one.outcomes.keys() - other.outcomes.keys() if key.scenario not in scenarios}
         if checks:
             ids = sorted({key.check_id for key in checks})
-            yield f"not compared: only {one.name} has {len(checks)} checks ({_listed(ids)})"
-
-
-def _listed(names: Sequence[str], at_most: int = 5) -> str:
-    return ", ".join([*names[:at_most], *["…"] * (len(names) > at_most)])
+            yield f"not compared: only {one.name} has {len(checks)} checks ({few(ids)})"
 
 
 # --- saved reports

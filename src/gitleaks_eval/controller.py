@@ -95,8 +95,7 @@ class Controller:
             names = [subject.name for subject in self._evaluation.subjects]
             for candidate in self._settings.candidates:
                 self._evaluation.workbench(candidate.name).start(names if self._is_full and not narrowed else ())
-        # What ends a run is loaded while the first scans are under way.
-        from gitleaks_eval.closing import Closing  # noqa: PLC0415 - see above
+        from gitleaks_eval.closing import Closing  # noqa: PLC0415 - loaded while the first scans are under way
 
         closing = Closing(self._config, self._evaluation, self._under_test, self._recorder, self._saved)
         self._config.pluginmanager.register(closing, "gitleaks_eval_closing")

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 NESTED_AT_MOST = 20
@@ -25,6 +26,11 @@ def printable(text: str) -> str:
         char if char.isprintable() else char.encode("unicode_escape", "backslashreplace").decode("ascii")
         for char in text
     )
+
+
+def few(names: Sequence[str], at_most: int = 5) -> str:
+    """The first names of a list, and an ellipsis where there are more."""
+    return ", ".join([*names[:at_most], *["…"] * (len(names) > at_most)])
 
 
 def markdown(text: str) -> str:

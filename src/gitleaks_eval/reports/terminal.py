@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from gitleaks_eval.escaping import printable
+from gitleaks_eval.escaping import few, printable
 from gitleaks_eval.matching import Match
 from gitleaks_eval.recorder import ERROR, failed_ids
 from gitleaks_eval.reports.comparison import Compared, comparison_lines
@@ -106,13 +106,11 @@ def _reasons(run: Run) -> Iterator[str]:
     for message, by_scenario in list(errors.items())[:ERRORS_AT_MOST]:
         names = [printable(str(name)) for name in by_scenario]
         whole = next(iter(by_scenario.values()))
-        yield f"ERROR  {whole}" if len(names) == 1 else f"ERROR  in {len(names)} scenarios ({_few(names)}): {message}"
+        yield (
+            f"ERROR  {whole}" if len(names) == 1 else f"ERROR  in {len(names)} scenarios ({few(names, 10)}): {message}"
+        )
     if len(errors) > ERRORS_AT_MOST:
         yield f"ERROR  and {len(errors) - ERRORS_AT_MOST} more"
-
-
-def _few(names: Sequence[str], at_most: int = 10) -> str:
-    return ", ".join([*names[:at_most], *["…"] * (len(names) > at_most)])
 
 
 def _findings(run: Run) -> Iterator[str]:
