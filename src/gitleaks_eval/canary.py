@@ -46,7 +46,7 @@ def check_canary(scanner: Scanner, repository: BuiltRepository, secrets: Iterabl
     """
     values = {secret.value for secret in secrets}
     try:
-        scan = scanner.scan(repository.path)
+        scan = scanner.scan(repository.path, cores=1)
         problem = unread(scan, repository.readable)
         if problem is None and not any(_names(finding, values) for finding in scan.findings):
             problem = (

@@ -33,8 +33,8 @@ class Analysis:
 
     document: Mapping[str, Any]
     results: Mapping[str, Any]
-    # Holds something once the findings have been looked at: they may be 200,000, and nine checks ask.
-    _looked_at: list[bool] = field(default_factory=list, compare=False)
+    # What was made of the findings, by name: they may be 200,000, and nine checks ask.
+    _known: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
         """Short, because pytest shows fixtures in tracebacks and a document may have 100 MB."""
@@ -54,14 +54,26 @@ class Analysis:
         Raises:
             CheckFailed: when it is no list, or holds something that is no object.
         """
-        findings = self.results.get("findings", [])
-        if not isinstance(findings, list):
-            raise CheckFailed(f"findings is {_kind(findings)}, not a list")
-        for index, finding in enumerate(() if self._looked_at else findings):
-            if not isinstance(finding, dict):
-                raise CheckFailed(f"findings[{index}] is {_kind(finding)}, not an object")
-        self._looked_at.append(True)
-        return findings
+        if "findings" not in self._known:
+            findings = self.results.get("findings", [])
+            if not isinstance(findings, list):
+                raise CheckFailed(f"findings is {_kind(findings)}, not a list")
+            if wrong := _first_other(findings, dict):
+                raise CheckFailed(f"findings[{wrong[0]}] is {_kind(wrong[1])}, not an object")
+            self._known["findings"] = findings
+        known: list[Mapping[str, Any]] = self._known["findings"]
+        return known
+
+    def fingerprints(self) -> list[str]:
+        """`file:rule:line` of each finding, in the order of the findings.
+
+        Raises:
+            CheckFailed: as `findings`.
+        """
+        if "fingerprints" not in self._known:
+            self._known["fingerprints"] = list(map(fingerprint, self.findings()))
+        known: list[str] = self._known["fingerprints"]
+        return known
 
     def mapping(self, name: str) -> Mapping[str, Any]:
         """A map of the results (`secrets_by_rule`, `files`, `directories`); a missing one is empty.
@@ -102,14 +114,10 @@ class Analysis:
         Raises:
             CheckFailed: when a path is there and is no string.
         """
-        paths = []
-        for index, finding in enumerate(self.findings()):
-            path = finding.get("file_path", "")
-            if not isinstance(path, str):
-                raise CheckFailed(f"findings[{index}].file_path is {_kind(path)}, not a string")
-            if path:
-                paths.append(path)
-        return paths
+        paths = [finding.get("file_path", "") for finding in self.findings()]
+        if wrong := _first_other(paths, str):
+            raise CheckFailed(f"findings[{wrong[0]}].file_path is {_kind(wrong[1])}, not a string")
+        return list(filter(None, paths))
 
 
 def fingerprint(finding: Mapping[str, Any]) -> str:
@@ -190,6 +198,13 @@ def _filled_in(results: dict[str, Any], outer: object, timestamp: str) -> Mappin
             if source in outer:
                 filled.setdefault(name, outer[source])
     return filled
+
+
+def _first_other(values: list[Any], kind: type) -> tuple[int, Any] | None:
+    """The first of values from JSON that is of another type, with its index."""
+    if set(map(type, values)) <= {kind}:
+        return None
+    return next((index, value) for index, value in enumerate(values) if type(value) is not kind)
 
 
 def _is_number(value: object) -> bool:

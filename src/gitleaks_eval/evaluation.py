@@ -1,5 +1,6 @@
 """The evaluation in each process that runs tests: what is collected, what a check is given, what it leaves."""
 
+import gc
 import json
 import signal
 import sys
@@ -39,9 +40,7 @@ PLUGIN_NAME = "gitleaks_eval_evaluation"
 WORKER_INPUT = "gitleaks_eval"
 COLLECTED = "collected.json"
 
-EVALUATION: pytest.StashKey["Evaluation"] = pytest.StashKey()
 IDENTITY: pytest.StashKey[Identity] = pytest.StashKey()
-EVIDENCE: pytest.StashKey[Evidence] = pytest.StashKey()
 
 
 def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
@@ -67,7 +66,6 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         controller = None if hasattr(config, "workerinput") else Controller(config, evaluation)
     except InputError as error:
         raise pytest.UsageError(printable_lines(str(error))) from None
-    config.stash[EVALUATION] = evaluation
     config.pluginmanager.register(evaluation, PLUGIN_NAME)
     if evaluation.judging:
         config.pluginmanager.register(evaluation.judging, "gitleaks_eval_judging")
@@ -243,7 +241,7 @@ class Evaluation:
         """Register the fixtures here, where a user's own ones of those names go before them."""
         from gitleaks_eval.fixtures import register_fixtures  # noqa: PLC0415 - it imports this module
 
-        register_fixtures(session, self.trials)
+        register_fixtures(session, self)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
         """Collect our modules also where the user's `python_files` would not."""
@@ -271,7 +269,7 @@ class Evaluation:
 
             register_fixtures_beside(module, self)
         elif not self._config.getoption("showfixtures"):
-            register_fixtures(module, self.trials)
+            register_fixtures(module, self)
         return module
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
@@ -328,6 +326,8 @@ class Evaluation:
         self.collected = Collected(selected, self._own_deselected + self._own(session.items), beside)
         if self.shared is None:
             return
+        # All that is loaded and collected stays to the end: no collection of garbage has to walk it.
+        gc.freeze()
         if not hasattr(self._config, "workerinput"):
             self.start(selected.values())
             return
@@ -367,17 +367,15 @@ class Evaluation:
             return report
         outcome = _outcome(report, call)
         if outcome:
-            left = _outcome_properties(outcome, item.stash.get(EVIDENCE, None), call)
+            left = _outcome_properties(outcome, evidence_of(item), call)
             item.user_properties[:] = _others(item.user_properties) + _identity_properties(identity) + left
             report.user_properties = list(item.user_properties)
         _show_message_only(report, call)
         if outcome == FAILED and self.comparing and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
             excuse_report(report, self.comparing.excuse(trial, identity.check_id, check, parameters))
-        if item.path.parent == LINT:
+        if identity.category == CONFIG_LINT:
             self._excuse_beside(report, item)
-        if report.when == "teardown" and EVIDENCE in item.stash:
-            del item.stash[EVIDENCE]
         return report
 
     def _excuse_beside(self, report: pytest.TestReport, item: pytest.Item) -> None:
@@ -406,6 +404,12 @@ def linted_of(item: pytest.Item) -> Candidate | None:
     callspec = getattr(item, "callspec", None)
     candidate = callspec.params.get("linted") if callspec else None
     return candidate if isinstance(candidate, Candidate) else None
+
+
+def evidence_of(item: pytest.Item) -> Evidence:
+    """What a check has left so far; empty where it asked for no evidence."""
+    left = (getattr(item, "funcargs", None) or {}).get("evidence")
+    return left if isinstance(left, Evidence) else Evidence()
 
 
 def _needs_truth(item: pytest.Item) -> bool:
@@ -458,10 +462,7 @@ def _is_not_applicable(call: pytest.CallInfo[None]) -> bool:
     return call.excinfo is not None and isinstance(call.excinfo.value, marks.NotApplicable)
 
 
-def _outcome_properties(
-    outcome: str, evidence: Evidence | None, call: pytest.CallInfo[None]
-) -> list[tuple[str, object]]:
-    left = evidence or Evidence()
+def _outcome_properties(outcome: str, left: Evidence, call: pytest.CallInfo[None]) -> list[tuple[str, object]]:
     message = left.message
     if call.excinfo and not (isinstance(call.excinfo.value, CheckFailed) and left.message):
         value = call.excinfo.value

@@ -1,13 +1,11 @@
 """What a check asks for. A user's fixtures of these names go before ours, but not in the shipped checks."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from gitleaks_eval.candidates import Trial
 from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.evaluation import EVALUATION, EVIDENCE
+from gitleaks_eval.evaluation import Evaluation
 from gitleaks_eval.evidence import Evidence
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.scenario import Expected, Scenario
@@ -33,23 +31,24 @@ def expected(gitleaks_trial: Trial) -> Expected:
     return subject.expected
 
 
-def analysis(gitleaks_trial: Trial, request: pytest.FixtureRequest) -> Analysis:
-    """What was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; built and scanned once a run."""
-    try:
-        return request.config.stash[EVALUATION].analysis(gitleaks_trial)
-    except EvaluationError as error:
-        # Of an exception pytest looks at every frame, again for each check; of this one only at the message.
-        pytest.fail(str(error), pytrace=False)
-
-
-def evidence(request: pytest.FixtureRequest) -> Evidence:
+def evidence() -> Evidence:
     """Where this check leaves what it expected and found; the comparison primitives take it first."""
-    left: Evidence = request.node.stash.setdefault(EVIDENCE, Evidence())
-    return left
+    return Evidence()
 
 
-def register_fixtures(node: pytest.Session | pytest.Module, trials: Sequence[Trial]) -> None:
+def register_fixtures(node: pytest.Session | pytest.Module, evaluation: Evaluation) -> None:
     """Register the fixtures for all tests below a node; what is shared has the trials as its parameters."""
+
+    # It does not ask for `request`, nor does `evidence`: pytest makes that anew for each test.
+    def analysis(gitleaks_trial: Trial) -> Analysis:
+        """What was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; scanned once a run."""
+        try:
+            return evaluation.analysis(gitleaks_trial)
+        except EvaluationError as error:
+            # Of an exception pytest looks at every frame, again for each check; of this one only at the message.
+            pytest.fail(str(error), pytrace=False)
+
+    trials = evaluation.trials
     names = tuple(trial.name for trial in trials)
     pytest.register_fixture(name=PARAMETER, func=gitleaks_trial, node=node, scope="session", params=trials, ids=names)
     pytest.register_fixture(name="scenario", func=scenario, node=node, scope="session")

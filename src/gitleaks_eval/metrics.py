@@ -163,11 +163,14 @@ def _counts(statuses: Counter[str]) -> Counts:
 
 
 def _by_rule(matchings: Iterable[Matching]) -> dict[str, Counts]:
+    matches = list(chain.from_iterable(matching.matches for matching in matchings))
+    expected = (match for match in matches if match.status != UNEXPECTED)
     fates: Counter[tuple[str, str, str | None]] = Counter(
-        chain.from_iterable(
-            map(attrgetter("status", "rule_id", "reported_rule_id"), matching.matches) for matching in matchings
-        )
+        map(attrgetter("status", "rule_id", "reported_rule_id"), expected)
     )
+    # There may be 200,000 of these, and of them the rule is all that counts.
+    for rule_id, number in Counter(match.rule_id for match in matches if match.status == UNEXPECTED).items():
+        fates[UNEXPECTED, rule_id, rule_id] = number
     rules: dict[str, Counts] = {}
     for (status, rule_id, reported_rule_id), number in fates.items():
         for name, counts in _shares(status, rule_id, reported_rule_id, number):

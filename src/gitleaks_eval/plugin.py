@@ -4,6 +4,9 @@ Without the flag, and without a check named by path or node id, nothing beyond t
 """
 
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Literal
@@ -125,9 +128,21 @@ def pytest_configure(config: pytest.Config) -> None:
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
-        from gitleaks_eval.evaluation import activate  # noqa: PLC0415 - only when asked for
+        with plain_imports():
+            from gitleaks_eval import controller, evaluation  # noqa: F401, PLC0415 - only when asked for
 
-        activate(config, checks=checks, judges=judges)
+        evaluation.activate(config, checks=checks, judges=judges)
+
+
+@contextmanager
+def plain_imports() -> Iterator[None]:
+    """Import without pytest's rewriting of assertions: it takes longer than the import, and ours explain themselves."""
+    finders = sys.meta_path[:]
+    sys.meta_path[:] = [finder for finder in finders if not type(finder).__module__.startswith("_pytest.")]
+    try:
+        yield
+    finally:
+        sys.meta_path[:] = finders
 
 
 def is_shipped(argument: str, *folders: Path) -> bool:

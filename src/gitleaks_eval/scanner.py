@@ -22,6 +22,8 @@ from gitleaks_eval.scanners import SCANNERS
 
 # Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
 LEAKS_FOUND = 42
+# Scans run side by side, and for so few bytes a second core only adds work: the time is the same.
+SMALL_BYTES = 1 << 18
 _REQUIRED = {"RuleID": str, "File": str, "StartLine": int, "Secret": str, "Match": str, "Commit": str}
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _COMMITS = re.compile(r"\b(\d+) commits scanned")
@@ -70,28 +72,30 @@ class Scanner:
     decode_depth: int | None = None
     mode: Mode = "git"
 
-    def scan(self, repository: Path, *, obey_allow: bool = True) -> Scan:
+    def scan(self, repository: Path, *, obey_allow: bool = True, cores: int | None = None) -> Scan:
         """Scan the whole history of a repository, or the files of its HEAD; paths are relative to it.
 
-        Without `obey_allow`, comments that allow a secret hide nothing, where the build can be told so.
+        Without `obey_allow`, comments that allow a secret hide nothing, where the build can be told so. `cores` is
+        how many it may use; None for all.
 
         Raises:
             EvaluationError: when the scan failed, its report or exit code cannot be believed, or the files
                 cannot be written.
         """
         if self.mode == "git":
-            return self._scan(repository, _GIT_FAILED, obey_allow=obey_allow)
+            return self._scan(repository, _GIT_FAILED, obey_allow=obey_allow, cores=cores)
         with _private_folder(self.scratch) as tree:
             files = write_head(repository, tree)
-            return replace(self._scan(tree, _FILES_FAILED, obey_allow=obey_allow), files=files)
+            return replace(self._scan(tree, _FILES_FAILED, obey_allow=obey_allow, cores=cores), files=files)
 
-    def _scan(self, source: Path, failure: re.Pattern[str], *, obey_allow: bool) -> Scan:
+    def _scan(self, source: Path, failure: re.Pattern[str], *, obey_allow: bool, cores: int | None) -> Scan:
+        limit = {} if cores is None else {"GOMAXPROCS": str(cores)}
         with _private_folder(self.scratch) as folder:
             report = folder / "report.json"
             done = run_limited(
                 [*self._command(source, report), *self._allow_options(obey_allow=obey_allow)],
                 folder,
-                {**git_environment(), "TMPDIR": str(folder), "XDG_CONFIG_HOME": str(folder)},
+                {**git_environment(), "TMPDIR": str(folder), "XDG_CONFIG_HOME": str(folder), **limit},
                 self.timeout_seconds,
                 self.stop,
                 # Files are reported, and allowed by a configuration, under the path that is given.

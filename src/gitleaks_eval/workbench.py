@@ -1,5 +1,6 @@
 """Build, scan, analyse: each scenario once a run, ahead and in parallel, shared by the workers of a run."""
 
+import contextlib
 import gc
 import json
 import os
@@ -7,7 +8,6 @@ import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
@@ -26,7 +26,7 @@ from gitleaks_eval.matching import Matching, match_findings, matching_from_json
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Recipe
 from gitleaks_eval.repository_cache import BuiltRepository, built_repository
-from gitleaks_eval.scanner import Mode, Scan, Scanner, unread
+from gitleaks_eval.scanner import SMALL_BYTES, Mode, Scan, Scanner, unread
 from gitleaks_eval.scenario import Expected, Scenario
 from gitleaks_eval.secret_kinds import Secret, reveals
 from gitleaks_eval.severity import SeverityPolicy, load_policy
@@ -135,11 +135,17 @@ class Workbench:
         self._failures: dict[str, str] = {}
 
     def start(self, names: Iterable[str]) -> None:
-        """Make these analyses ahead, in this order, as many at a time as there are cores; first of all the canary."""
+        """Make these analyses ahead, as many at a time as there are cores; first of all the canary.
+
+        Then clean scenarios, which take a second scan, so that no core is left with one at the end.
+        """
         if self._bench.scanner:
+            # Not in a thread, which would have to wait for this one after each file that it writes.
+            with contextlib.suppress(EvaluationError):
+                self._canary_repository()
             self._pool.submit(self._canary)
-        for name in names:
-            subject = self._evaluated[name]
+        for subject in sorted((self._evaluated[name] for name in names), key=_is_expected_clean, reverse=True):
+            name = subject.name
             if name not in self._ahead and (isinstance(subject, RealRepository) or subject.analysis is None):
                 self._ahead[name] = self._pool.submit(self._made, subject)
 
@@ -209,12 +215,13 @@ class Workbench:
     def _make(self, subject: Scenario | RealRepository) -> bytes:
         what = "repository" if isinstance(subject, RealRepository) else "scenario"
         try:
-            scanner, canary = self.scanner, self._canary()
+            scanner = self.scanner
             if isinstance(subject, RealRepository):
-                document = self._analysed_clone(scanner, subject, canary)
+                document = self._analysed_clone(scanner, subject, self._canary())
             else:
+                # The first are built while another thread scans the canary.
                 repository = self.repository(subject)
-                document = self._analysed(scanner, repository, subject, canary)
+                document = self._analysed(scanner, repository, subject, self._canary())
         except EvaluationError as error:
             problem = f"{what} {subject.name}: {error}"
         else:
@@ -352,7 +359,8 @@ class Workbench:
     def _scanned(
         self, scanner: Scanner, repository: BuiltRepository, canary: Canary, *, obey_allow: bool = True
     ) -> Scan:
-        scan = scanner.scan(repository.path, obey_allow=obey_allow)
+        cores = 1 if repository.readable.added_bytes < SMALL_BYTES else None
+        scan = scanner.scan(repository.path, obey_allow=obey_allow, cores=cores)
         problem = unread(scan, repository.readable)
         if canary.tells_less(scan):
             problem = "it does not say what it read, as it did for the canary"
@@ -384,25 +392,32 @@ class Workbench:
 
     def _canary(self) -> Canary:
         """The canary, in which the scanner has found what is planted; tried once a run."""
-        secrets = canary_secrets(self._planted())
+        repository, secrets = self._canary_repository(), canary_secrets(self._planted())
 
         def make() -> bytes:
-            repository = build_canary(self._folder / "canary" / "built", secrets)
             scan = check_canary(self.scanner, repository, secrets)
             tells = {"tells_commits": scan.commits is not None, "tells_bytes": scan.added_bytes is not None}
-            return json.dumps({"readable": asdict(repository.readable), **tells}).encode()
+            return json.dumps(tells).encode()
 
-        found = json.loads(made_once(self._folder / "canary", make).read_bytes())
-        repository = BuiltRepository(
-            self._folder / "canary" / "built" / "repository", Readable(**found.pop("readable"))
-        )
-        return Canary(repository, secrets, **found)
+        tells = json.loads(made_once(self._folder / "canary" / "checked", make).read_bytes())
+        return Canary(repository, secrets, **tells)
+
+    def _canary_repository(self) -> BuiltRepository:
+        """The repository of the canary; built once a run."""
+        folder = self._folder / "canary" / "built"
+
+        def make() -> bytes:
+            repository = build_canary(folder / "product", canary_secrets(self._planted()))
+            return json.dumps(asdict(repository.readable)).encode()
+
+        there = json.loads(made_once(folder, make).read_bytes())
+        return BuiltRepository(folder / "product" / "repository", Readable(**there))
 
     def _planted(self) -> list[Secret]:
         return [secret for recipe in self._recipes.values() for secret in recipe.secrets.values()]
 
 
-@contextmanager
+@contextlib.contextmanager
 def _no_collector() -> Iterator[None]:
     """Millions of values are made here and none is garbage: the collector would walk them again and again."""
     was_on = gc.isenabled()
@@ -436,6 +451,10 @@ def repository_path(folder: Path, name: str) -> Path:
 def analysis_path(folder: Path, name: str) -> Path:
     """Where the workers of a run leave the analysis of a scenario that they scanned."""
     return folder / "analyses" / name / "product.json"
+
+
+def _is_expected_clean(subject: Scenario | RealRepository) -> bool:
+    return isinstance(subject, Scenario) and subject.expected.total_secrets == 0
 
 
 def _subject(expected: Expected, analysis: Analysis) -> Subject:

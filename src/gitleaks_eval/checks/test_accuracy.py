@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from gitleaks_eval import Evidence, check_contains, check_equal, conclude, marks, not_applicable
-from gitleaks_eval.envelope import Analysis, fingerprint
+from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.evidence import whole
 from gitleaks_eval.scenario import Expected
 
@@ -84,7 +84,7 @@ def test_SA_10_expected_findings(expected: Expected, analysis: Analysis, evidenc
     if not expected.findings:
         not_applicable("No specific findings expected")
     wanted = {finding.fingerprint: finding for finding in expected.findings}
-    actual = set(map(fingerprint, analysis.findings()))
+    actual = set(analysis.fingerprints())
     missing = sorted(wanted.keys() - actual)
     shown = ", ".join(f"{wanted[name].file_path}:{wanted[name].line_number}" for name in missing[:3])
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
@@ -99,8 +99,8 @@ def test_SA_11_severities(expected: Expected, analysis: Analysis, evidence: Evid
     if not wanted:
         not_applicable("No severity expected of any finding")
     places = {finding.fingerprint for finding in wanted}
-    reported = ((fingerprint(finding), finding.get("severity")) for finding in analysis.findings())
-    there = [(place, severity) for place, severity in reported if place in places]
+    reported = zip(analysis.fingerprints(), analysis.findings(), strict=True)
+    there = [(place, finding.get("severity")) for place, finding in reported if place in places]
     left = Counter(f"{place} {severity}" for place, severity in there)
     actual = whole(left)
     found = {place for place, _ in there}

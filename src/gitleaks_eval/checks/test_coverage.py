@@ -1,6 +1,9 @@
 """Coverage (SC-1 to SC-8): the analysis has every field, list and map that its readers rely on."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
+from typing import Any
 
 from gitleaks_eval import Evidence, check_boolean, check_contains, conclude, marks
 from gitleaks_eval.envelope import Analysis
@@ -72,13 +75,24 @@ def test_SC_7_directories(analysis: Analysis, evidence: Evidence) -> None:
 @check("SC-8", "All findings have required fields")
 def test_SC_8_finding_fields(analysis: Analysis, evidence: Evidence) -> None:
     """Each finding has the six fields that identify it; null is missing."""
-    incomplete = []
-    for index, finding in enumerate(analysis.findings()):
-        missing = [name for name in FINDING if finding.get(name) is None]
-        if missing:
-            incomplete.append({"index": index, "missing": missing})
+    findings = analysis.findings()
+    incomplete = [] if _are_complete(findings) else list(_incomplete(findings))
     message = f"{len(incomplete)} findings lack a field" if incomplete else "finding fields: all present"
     conclude(evidence, not incomplete, message, list(FINDING), first(incomplete))
+
+
+def _are_complete(findings: Sequence[Mapping[str, Any]]) -> bool:
+    try:
+        return not any(None in values for values in map(itemgetter(*FINDING), findings))
+    except KeyError:
+        return False
+
+
+def _incomplete(findings: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, object]]:
+    for index, finding in enumerate(findings):
+        missing = [name for name in FINDING if finding.get(name) is None]
+        if missing:
+            yield {"index": index, "missing": missing}
 
 
 def _shown(value: object) -> object:

@@ -61,6 +61,8 @@ def test_EC_4_binary_files(expected: Expected, analysis: Analysis, evidence: Evi
 def _is_utf8(path: object) -> bool:
     if not isinstance(path, str):
         return False
+    if path.isascii():
+        return True
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:

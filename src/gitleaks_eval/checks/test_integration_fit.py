@@ -1,6 +1,7 @@
 """Integration fit (IF-1): file paths are relative to the repository, as other tools expect them."""
 
 import os
+from collections import Counter
 from functools import partial
 
 from gitleaks_eval import Evidence, conclude, marks
@@ -13,6 +14,10 @@ check = partial(marks.check, category="Integration Fit")
 def test_IF_1_relative_paths(analysis: Analysis, evidence: Evidence) -> None:
     """No finding has an absolute path."""
     paths = analysis.paths()
-    absolute = sum(map(os.path.isabs, paths))
+    absolute = sum(
+        count
+        for path, count in Counter(paths).items()
+        if os.path.isabs(path)  # noqa: PTH117 - a Path takes ten times as long, and there may be 200,000
+    )
     message = f"{absolute} of {len(paths)} paths are absolute"
     conclude(evidence, absolute == 0, message, {"absolute": 0}, {"absolute": absolute, "findings": len(paths)})

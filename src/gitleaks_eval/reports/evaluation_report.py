@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 import gitleaks_eval
@@ -14,6 +15,7 @@ from gitleaks_eval.reports.judges import llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scoring import Score
 
+LINES_AT_ONCE = 1_000
 REPORT_SCHEMA_VERSION = "1.0"
 TOOL = "gitleaks-eval"
 
@@ -109,11 +111,11 @@ def with_long_lists(document: Mapping[str, Any], lists: Mapping[str, Iterable[st
     yield json.dumps(json_value(document), indent=2, allow_nan=False).removesuffix("\n}").encode("ascii")
     for name, lines in lists.items():
         yield f',\n  "{name}": ['.encode("ascii")
-        end = b"]"
-        for number, line in enumerate(lines):
-            yield ((",\n    " if number else "\n    ") + line).encode("ascii")
-            end = b"\n  ]"
-        yield end
+        left, before = iter(lines), "\n    "
+        while some := list(islice(left, LINES_AT_ONCE)):
+            yield (before + ",\n    ".join(some)).encode("ascii")
+            before = ",\n    "
+        yield b"]" if before == "\n    " else b"\n  ]"
     yield b"\n}\n"
 
 
@@ -149,13 +151,13 @@ def _findings(run: Run) -> Iterator[str]:
             reported_line,
             reported_severity,
         ) in subject.matching.matches:
-            hidden = run.hidden.get((name, (path, line, rule_id))) if run.hidden else None
+            hidden = _hidden(run.hidden.get((name, (path, line, rule_id)))) if run.hidden else ""
             yield (
                 f'{{"scenario": {scenario}, "file_path": {text[path]}, "line_number": {line}, '
                 f'"rule_id": {text[rule_id]}, "severity": {text[severity]}, "status": {text[status]}, '
                 f'"reported_rule_id": {text[reported_rule_id]}, '
                 f'"reported_line_number": {"null" if reported_line is None else reported_line}, '
-                f'"reported_severity": {text[reported_severity]}{_hidden(hidden)}}}'
+                f'"reported_severity": {text[reported_severity]}{hidden}}}'
             )
 
 

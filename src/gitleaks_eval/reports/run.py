@@ -1,13 +1,13 @@
 """What the reports are about: one run, as values."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.judges.verdict import Combined, Judged
-from gitleaks_eval.matching import EXACT, MISSED, Match
+from gitleaks_eval.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match
 from gitleaks_eval.recorder import CheckResult
 from gitleaks_eval.scenario import Place, Scenario
 from gitleaks_eval.scoring import Scorecard
@@ -69,9 +69,7 @@ class Run:
 
     def differences(self) -> Iterator[tuple[str, Match]]:
         """Each finding that is not as expected, with its scenario; the missed ones first."""
-        missed = (row for row in self._matches() if row[1].status == MISSED)
-        others = (row for row in self._matches() if row[1].status not in {EXACT, MISSED})
-        return chain(missed, others)
+        return chain(self._with_status({MISSED}), self._with_status({MOVED, RELABELLED, UNEXPECTED}))
 
     def count_differences(self) -> int:
         """How many findings are listed as not as expected."""
@@ -81,5 +79,8 @@ class Run:
         )
         return card.moved + card.relabelled + card.missed + card.unexpected - unlisted
 
-    def _matches(self) -> Iterator[tuple[str, Match]]:
-        return ((name, match) for name, subject in self.subjects.items() for match in subject.matching.matches)
+    def _with_status(self, statuses: Collection[str]) -> Iterator[tuple[str, Match]]:
+        for name, subject in self.subjects.items():
+            for match in subject.matching.matches:
+                if match.status in statuses:
+                    yield name, match
