@@ -1,6 +1,7 @@
 """A dead scanner of any kind never yields a passing scenario, and never a guarded decision other than FAIL."""
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -126,6 +127,15 @@ def two_scenarios(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def clean_scenario(two_scenarios: Path, tmp_path: Path) -> Path:
+    """A folder of the one without secrets."""
+    for kind, suffix in (("ground_truth", "json"), ("synthetic_repos", "yaml")):
+        (tmp_path / kind).mkdir()
+        shutil.copy(two_scenarios / kind / f"{CLEAN}.{suffix}", tmp_path / kind)
+    return tmp_path
+
+
+@pytest.fixture
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The TMPDIR of the runs under test; however one ends, nothing private stays there."""
     folder = tmp_path_factory.mktemp("tmp")
@@ -189,6 +199,11 @@ def _script(path: Path, text: str | bytes) -> Path:
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     path.chmod(0o755)
     return path
+
+
+def _first_message(name: str) -> str:
+    """The message of the first commit of a shipped scenario, by which a stub knows it."""
+    return load_recipe(RECIPES / f"{name}.yaml").commits[0].message
 
 
 def _is_gone(pid: int) -> bool:
@@ -412,14 +427,12 @@ def test_a_child_that_a_good_scan_leaves_behind_is_killed_and_nobody_waits_for_i
         pytest.param(1, False, [], id="after-the-canary"),
         pytest.param(1, True, [], id="after-the-canary-with-a-good-log"),
         pytest.param(2, True, [], id="after-one-scenario"),
-        pytest.param(3, True, [], id="after-both-scenarios"),
-        pytest.param(3, False, ["-n2"], id="after-both-scenarios-in-parallel"),
+        pytest.param(1, False, ["-n2"], id="after-the-canary-in-parallel"),
     ],
 )
 def test_a_scanner_that_dies_after_some_scans_does_not_pass_the_clean_scenario(
     evaluate: Evaluate, make_stub: MakeStub, good: int, parallel: list[str], *, log: bool
 ) -> None:
-    # Three good scans are the canary and both scenarios: only the fourth, of the canary again, shows the death.
     stub = make_stub(f'if note("calls", source) <= {good}: honest()\nscan(log={log}); answer("[]", 0)')
     outcome = evaluate(*parallel, binary=stub)
     assert outcome.status == 1, outcome.text
@@ -431,18 +444,47 @@ def test_a_scanner_that_dies_after_some_scans_does_not_pass_the_clean_scenario(
         assert outcome.outcomes(LEAKY) == {"error": 39}
 
 
+@pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
+def test_a_scanner_that_finds_nothing_after_a_clean_scenario_does_not_pass_it(
+    evaluate: Evaluate, make_stub: MakeStub, clean_scenario: Path, parallel: list[str]
+) -> None:
+    # Two good scans are the canary and the scenario: only the third, of the canary again, shows the death.
+    stub = make_stub('if note("calls", source) <= 2: honest()\nscan(log=True); answer("[]", 0)')
+    outcome = evaluate(*parallel, binary=stub, scenarios=str(clean_scenario))
+    assert outcome.status == 1, outcome.text
+    assert outcome.report["summary"]["guarded_decision"] == "FAIL"
+    assert outcome.outcomes(CLEAN) == {"error": 39}
+    assert outcome.errors_of(CLEAN)
+
+
+def test_the_canary_is_scanned_again_only_when_nothing_was_found_since_a_clean_scan(
+    evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester
+) -> None:
+    # With one core no scan begins before the last one has ended.
+    pytester.makeconftest("import os\nos.cpu_count = lambda: 1")
+    outcome = evaluate(binary=make_stub('note("scans", subject())\nhonest()'), scenarios="core")
+    assert outcome.report["summary"]["guarded_decision"] == "STRONG_PASS", outcome.text
+    canary, *scans = (pytester.path / "scans").read_text(encoding="utf-8").splitlines()
+    assert canary == "Plant the canary"
+    clean = {_first_message(name) for name in (CLEAN, "synthetic")}
+    again = [before for before, scan in itertools.pairwise(scans) if scan == canary]
+    assert set(again) <= clean
+    # Seven of the nine have secrets, and the clean ones come first.
+    assert len(again) < 2
+
+
 @pytest.mark.parametrize(
     ("good", "log"),
     [
         pytest.param(4, False, id="from-the-fifth-scan"),
         pytest.param(4, True, id="from-the-fifth-scan-with-a-good-log"),
-        pytest.param(11, True, id="in-the-last-scan"),
+        pytest.param(9, True, id="from-the-tenth-scan"),
     ],
 )
 def test_a_scanner_that_finds_nothing_from_a_later_scan_on_passes_no_scenario_from_there_on(
     evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester, good: int, *, log: bool
 ) -> None:
-    # The nine take twelve scans: the canary, each scenario, and the canary again for each of the two clean ones.
+    # The nine take ten scans at least: the canary, each scenario, and the canary again unless something is found later.
     body = f"""\
         number = note("calls", source)
         note("good" if number <= {good} else "dead", subject())
@@ -453,14 +495,13 @@ def test_a_scanner_that_finds_nothing_from_a_later_scan_on_passes_no_scenario_fr
     assert outcome.status == 1, outcome.text
     assert outcome.report["summary"]["guarded_decision"] == "FAIL"
     assert outcome.report["incomplete"] is True
-    names = {load_recipe(path).commits[0].message: path.stem for path in RECIPES.glob("*.yaml")}
+    names = {_first_message(path.stem): path.stem for path in RECIPES.glob("*.yaml")}
     dead = {names.get(line, "") for line in (pytester.path / "dead").read_text(encoding="utf-8").splitlines()}
-    clean = {CLEAN, "synthetic"}
-    assert clean <= dead or good > 4
+    assert len(dead - {""}) >= 9 - good
     for name in dead - {""}:
         assert outcome.outcomes(name) == {"error": 39}, name
         assert outcome.errors_of(name) or len(outcome.errors) > 5
-    assert any(outcome.outcomes(name) == {"error": 39} for name in clean)
+    assert any(result["outcome"] == "error" for result in outcome.report["results"])
 
 
 def test_a_scanner_that_answers_everything_with_the_report_of_another_repository_passes_nothing(

@@ -44,13 +44,13 @@ def check_canary(scanner: Scanner, repository: BuiltRepository, secrets: Iterabl
     Raises:
         EvaluationError: when none is: nothing that this scanner reports can be believed.
     """
-    values = {secret.value for secret in secrets}
+    planted = list(secrets)
     try:
         scan = scanner.scan(repository.path, cores=1)
         problem = unread(scan, repository.readable)
-        if problem is None and not any(_names(finding, values) for finding in scan.findings):
+        if problem is None and not finds(scan, planted):
             problem = (
-                f"it found none of {len(values)} planted secrets; "
+                f"it found none of {len(planted)} planted secrets; "
                 "in the configuration, is `[extend] useDefault = true` missing, or does an allowlist hide everything?"
             )
     except EvaluationError as error:
@@ -60,7 +60,8 @@ def check_canary(scanner: Scanner, repository: BuiltRepository, secrets: Iterabl
     return scan
 
 
-def _names(finding: dict[str, str], values: set[str]) -> bool:
+def finds(scan: Scan, planted: Iterable[Secret]) -> bool:
+    """Whether a scan found at least one of the planted secrets, by value."""
     # Rules up to 8.18 leave out the last character of a private key; in a short value it would matter.
-    wanted = (value[:-1] if len(value) > LONG_VALUE else value for value in values)
-    return any(value in finding["Secret"] or value in finding["Match"] for value in wanted)
+    wanted = [value[:-1] if len(value) > LONG_VALUE else value for value in (secret.value for secret in planted)]
+    return any(value in finding["Secret"] or value in finding["Match"] for finding in scan.findings for value in wanted)

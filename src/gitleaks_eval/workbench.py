@@ -5,17 +5,20 @@ import gc
 import json
 import os
 import shutil
+import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.analysis import Provenance, analyse
-from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
+from gitleaks_eval.canary import build_canary, canary_secrets, check_canary, finds
 from gitleaks_eval.envelope import Analysis, read_analysis
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.evidence import CheckFailed
@@ -33,6 +36,8 @@ from gitleaks_eval.severity import SeverityPolicy, load_policy
 from gitleaks_eval.sharing import all_turns, made_once, turn, write_atomically
 
 ATTEMPTS = 3
+SWITCH_SECONDS = 0.001
+SCANNED_TOGETHER = 16
 KEPT_BYTES = 4 << 20
 LARGE_BYTES = 1 << 20
 
@@ -109,6 +114,16 @@ class Canary:
         return (self.tells_commits and scan.commits is None) or (self.tells_bytes and scan.added_bytes is None)
 
 
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """A repository, the fastest scan of it of so many attempts, and when the last one ended (`time.monotonic`)."""
+
+    repository: BuiltRepository
+    scan: Scan
+    attempts: int
+    ended: float
+
+
 class Workbench:
     """Has the analysis of each scenario; one for each process of a run."""
 
@@ -128,8 +143,15 @@ class Workbench:
         self._recipes = recipes
         self._stop = threading.Event()
         self._cores = max(1, os.cpu_count() or 1)
-        self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix="gitleaks-eval")
+        # One more than may scan at once: it builds what is scanned next.
+        self._pool = ThreadPoolExecutor(self._cores + 1, thread_name_prefix="gitleaks-eval")
+        self._switch_seconds = sys.getswitchinterval()
         self._ahead: dict[str, Future[Path]] = {}
+        self._canary_ahead: Future[Canary] | None = None
+        self._scanned_ahead: dict[str, Future[Scanned]] = {}
+        # When each scan began that found a planted secret.
+        self._finds: list[float] = []
+        self._asking = threading.Lock()
         self._kept: dict[str, Analysis] = {}
         self._kept_bytes = 0
         self._failures: dict[str, str] = {}
@@ -137,17 +159,25 @@ class Workbench:
     def start(self, names: Iterable[str]) -> None:
         """Make these analyses ahead, as many at a time as there are cores; first of all the canary.
 
-        Then clean scenarios, which take a second scan, so that no core is left with one at the end.
+        Of every few, the clean scenarios are scanned first: a find in one of the others shows that the scanner still
+        finds, and the canary need not be scanned again.
         """
         if self._bench.scanner:
-            # Not in a thread, which would have to wait for this one after each file that it writes.
+            # A thread that writes files has to ask for the interpreter after each, and waits so long for it while
+            # this one collects and checks. The first repository, for which all wait, is built in none.
+            sys.setswitchinterval(SWITCH_SECONDS)
             with contextlib.suppress(EvaluationError):
                 self._canary_repository()
-            self._pool.submit(self._canary)
-        for subject in sorted((self._evaluated[name] for name in names), key=_is_expected_clean, reverse=True):
-            name = subject.name
-            if name not in self._ahead and (isinstance(subject, RealRepository) or subject.analysis is None):
-                self._ahead[name] = self._pool.submit(self._made, subject)
+            self._canary_ahead = self._canary_ahead or self._pool.submit(self._checked_canary)
+        left = (self._evaluated[name] for name in names if name not in self._ahead)
+        while some := list(islice(left, SCANNED_TOGETHER)):
+            wanted = [one for one in some if isinstance(one, RealRepository) or one.analysis is None]
+            clean = [one for one in wanted if isinstance(one, Scenario) and not one.expected.total_secrets]
+            others = [one for one in wanted if isinstance(one, RealRepository) or one.expected.total_secrets]
+            for scenario in clean:
+                self._scanned_ahead[scenario.name] = self._pool.submit(self._scan, scenario)
+            for subject in (*others, *clean):
+                self._ahead[subject.name] = self._pool.submit(self._made, subject)
 
     def analysis(self, scenario: Scenario | RealRepository) -> Analysis:
         """The analysis of a scenario or real repository, made or read now unless that is done.
@@ -193,6 +223,7 @@ class Workbench:
         self._kept.clear()
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        sys.setswitchinterval(self._switch_seconds)
 
     def _keep(self, name: str, analysis: Analysis, size: int) -> None:
         # Tests come module by module and ask for each analysis again: keep as many as memory should hold.
@@ -215,13 +246,7 @@ class Workbench:
     def _make(self, subject: Scenario | RealRepository) -> bytes:
         what = "repository" if isinstance(subject, RealRepository) else "scenario"
         try:
-            scanner = self.scanner
-            if isinstance(subject, RealRepository):
-                document = self._analysed_clone(scanner, subject, self._canary())
-            else:
-                # The first are built while another thread scans the canary.
-                repository = self.repository(subject)
-                document = self._analysed(scanner, repository, subject, self._canary())
+            document = self._analysed_clone(subject) if isinstance(subject, RealRepository) else self._analysed(subject)
         except EvaluationError as error:
             problem = f"{what} {subject.name}: {error}"
         else:
@@ -259,17 +284,27 @@ class Workbench:
             raise EvaluationError(f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis")
         return recipe
 
-    def _analysed(
-        self, scanner: Scanner, repository: BuiltRepository, scenario: Scenario, canary: Canary
-    ) -> dict[str, Any]:
+    def _scan(self, scenario: Scenario) -> Scanned:
+        scanner = self.scanner
+        # The first are built while another thread scans the canary.
+        repository = self.repository(scenario)
+        canary = self._canary()
+        planted = self._recipe(scenario).secrets.values() if scenario.corpus is None else ()
         with turn(Path(self._bench.turns), self._cores):
-            scans = [self._scanned(scanner, repository, canary)]
+            scans = [self._scanned(scanner, repository, canary, planted)]
         while len(scans) < ATTEMPTS and _over_threshold(scans, scenario.expected):
             with all_turns(Path(self._bench.turns), self._cores):
-                scans.append(self._scanned(scanner, repository, canary))
+                scans.append(self._scanned(scanner, repository, canary, planted))
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
-        scan = min(scans, key=lambda one: one.duration_ms)
+        return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans), time.monotonic())
+
+    def _analysed(self, scenario: Scenario) -> dict[str, Any]:
+        ahead = self._scanned_ahead.pop(scenario.name, None)
+        scanned = ahead.result() if ahead else self._scan(scenario)
+        repository, scan = scanned.repository, scanned.scan
+        if not scan.findings:
+            self._ask_again(scanned.ended)
         if scenario.corpus:
             from gitleaks_eval.corpus import without_tolerated  # noqa: PLC0415 - only where a corpus is named
 
@@ -277,23 +312,26 @@ class Workbench:
         self._leave_traces(scenario.name, scan)
         head = read_head(repository.path)
         provenance = replace(
-            self._provenance(scanner, scan),
+            self._provenance(scan),
             repository=repository.path.parent.name,
             branch=head.branch,
             commit=head.commit,
-            scan_attempts=len(scans),
+            scan_attempts=scanned.attempts,
         )
         return analyse(scan.findings, head.contents, self._policy, provenance)
 
-    def _analysed_clone(self, scanner: Scanner, repository: RealRepository, canary: Canary) -> dict[str, Any]:
+    def _analysed_clone(self, repository: RealRepository) -> dict[str, Any]:
         from gitleaks_eval.suppressions import suppressions  # noqa: PLC0415 - only real repositories have them
 
+        scanner, canary = self.scanner, self._canary()
         folder, seconds = self._folder / "clones" / repository.name, self._bench.timeout_seconds
         try:
             cloned = clone(repository, folder, seconds, self._stop)
             with turn(Path(self._bench.turns), self._cores):
                 built = BuiltRepository(cloned.path, readable(cloned.path, seconds))
-                scan = self._scanned(scanner, built, canary, obey_allow=False)
+                scan = self._scanned(scanner, built, canary, (), obey_allow=False)
+            if not scan.findings:
+                self._ask_again(time.monotonic())
             self._leave_traces(repository.name, scan)
             there = suppressions(cloned.path, scan.findings, scanner.build, seconds)
             left = {
@@ -304,7 +342,7 @@ class Workbench:
             }
             write_atomically(repository_path(self._folder, repository.name), json.dumps(left).encode())
             provenance = replace(
-                self._provenance(scanner, scan),
+                self._provenance(scan),
                 repository=repository.name,
                 branch=cloned.branch,
                 commit=cloned.commit,
@@ -313,17 +351,18 @@ class Workbench:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _provenance(self, scanner: Scanner, scan: Scan) -> Provenance:
+    def _provenance(self, scan: Scan) -> Provenance:
+        build = self.scanner.build
         return Provenance(
             repository="",
             branch="",
             commit="",
-            scanner_version=scanner.build.version,
+            scanner_version=build.version,
             run_id=self._bench.run_id,
             timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
             scan_time_ms=scan.duration_ms,
             scan_attempts=1,
-            scanner=scanner.build.name,
+            scanner=build.name,
         )
 
     @cached_property
@@ -357,8 +396,15 @@ class Workbench:
         return self._bench.title
 
     def _scanned(
-        self, scanner: Scanner, repository: BuiltRepository, canary: Canary, *, obey_allow: bool = True
+        self,
+        scanner: Scanner,
+        repository: BuiltRepository,
+        canary: Canary,
+        planted: Iterable[Secret],
+        *,
+        obey_allow: bool = True,
     ) -> Scan:
+        began = time.monotonic()
         cores = 1 if repository.readable.added_bytes < SMALL_BYTES else None
         scan = scanner.scan(repository.path, obey_allow=obey_allow, cores=cores)
         problem = unread(scan, repository.readable)
@@ -366,10 +412,24 @@ class Workbench:
             problem = "it does not say what it read, as it did for the canary"
         if problem:
             raise EvaluationError(f"the scan does not count: {problem} (repository {repository.path})")
-        if not scan.findings:
-            # Nothing found: the scanner must still find what it found before the scan.
-            check_canary(scanner, canary.repository, canary.secrets)
+        if finds(scan, planted):
+            self._finds.append(began)
         return scan
+
+    def _ask_again(self, ended: float) -> None:
+        """Ask whether the scanner still finds, after a scan that found nothing and ended then (`time.monotonic`).
+
+        Raises:
+            EvaluationError: when no scan that began since found a planted secret, and one of the canary does not.
+        """
+        with self._asking:
+            if any(began > ended for began in self._finds):
+                return
+            canary = self._canary()
+            with turn(Path(self._bench.turns), self._cores):
+                began = time.monotonic()
+                check_canary(self.scanner, canary.repository, canary.secrets)
+            self._finds.append(began)
 
     @property
     def scanner(self) -> Scanner:
@@ -392,6 +452,9 @@ class Workbench:
 
     def _canary(self) -> Canary:
         """The canary, in which the scanner has found what is planted; tried once a run."""
+        return self._canary_ahead.result() if self._canary_ahead else self._checked_canary()
+
+    def _checked_canary(self) -> Canary:
         repository, secrets = self._canary_repository(), canary_secrets(self._planted())
 
         def make() -> bytes:
@@ -451,10 +514,6 @@ def repository_path(folder: Path, name: str) -> Path:
 def analysis_path(folder: Path, name: str) -> Path:
     """Where the workers of a run leave the analysis of a scenario that they scanned."""
     return folder / "analyses" / name / "product.json"
-
-
-def _is_expected_clean(subject: Scenario | RealRepository) -> bool:
-    return isinstance(subject, Scenario) and subject.expected.total_secrets == 0
 
 
 def _subject(expected: Expected, analysis: Analysis) -> Subject:
