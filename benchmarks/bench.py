@@ -45,7 +45,7 @@ def in_turn(runs: int, *measures: Callable[[], Run]) -> list[Run]:
     columns: list[list[Run]] = [[] for _ in measures]
     for number in range(runs):
         order = list(zip(measures, columns, strict=True))
-        for measure, column in order if number % 2 else reversed(order):
+        for measure, column in reversed(order) if number % 2 else order:
             column.append(measure())
     return [
         (statistics.median(run[0] for run in column), int(statistics.median(run[1] for run in column)))

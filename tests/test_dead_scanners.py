@@ -1,7 +1,6 @@
 """A dead scanner of any kind never yields a passing scenario, and never a guarded decision other than FAIL."""
 
 import hashlib
-import itertools
 import json
 import os
 import re
@@ -414,7 +413,8 @@ def test_a_child_that_a_good_scan_leaves_behind_is_killed_and_nobody_waits_for_i
     outcome = evaluate(binary=make_stub(f"{LEAVE_A_CHILD}honest()"))
     assert time.monotonic() - started < 30
     _assert_all_gone(pytester.path)
-    assert len(_pids(pytester.path)) == 4
+    # The canary is scanned again unless something was found since the clean scenario.
+    assert len(_pids(pytester.path)) in {3, 4}
     assert outcome.report["summary"]["guarded_decision"] in {"STRONG_PASS", "FAIL"}
 
 
@@ -457,7 +457,7 @@ def test_a_scanner_that_finds_nothing_after_a_clean_scenario_does_not_pass_it(
     assert outcome.errors_of(CLEAN)
 
 
-def test_the_canary_is_scanned_again_only_when_nothing_was_found_since_a_clean_scan(
+def test_the_canary_is_not_scanned_again_where_the_scan_after_a_clean_one_finds(
     evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester
 ) -> None:
     # With one core no scan begins before the last one has ended.
@@ -466,11 +466,31 @@ def test_the_canary_is_scanned_again_only_when_nothing_was_found_since_a_clean_s
     assert outcome.report["summary"]["guarded_decision"] == "STRONG_PASS", outcome.text
     canary, *scans = (pytester.path / "scans").read_text(encoding="utf-8").splitlines()
     assert canary == "Plant the canary"
-    clean = {_first_message(name) for name in (CLEAN, "synthetic")}
-    again = [before for before, scan in itertools.pairwise(scans) if scan == canary]
-    assert set(again) <= clean
-    # Seven of the nine have secrets, and the clean ones come first.
-    assert len(again) < 2
+    # Seven of the nine have secrets: each of the clean ones has one of them behind it.
+    assert scans.count(canary) < 2
+
+
+@pytest.mark.parametrize("last", [3, 4, 6])
+def test_a_scanner_that_is_dead_for_some_scans_passes_no_scenario_by_one_of_them(
+    evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester, last: int
+) -> None:
+    pytester.makeconftest("import os\nos.cpu_count = lambda: 1")
+    body = f"""\
+        dead = 2 <= note("calls", source) <= {last}
+        note("scans", ("dead " if dead else "good ") + subject())
+        if not dead: honest()
+        scan(log=True); answer("[]", 0)
+    """
+    outcome = evaluate(binary=make_stub(body), scenarios="core")
+    assert outcome.status == 1, outcome.text
+    assert outcome.report["summary"]["guarded_decision"] == "FAIL"
+    lines = (pytester.path / "scans").read_text(encoding="utf-8").splitlines()
+    last_state = {message: state for state, _, message in (line.partition(" ") for line in lines)}
+    names = {_first_message(path.stem): path.stem for path in RECIPES.glob("*.yaml")}
+    by_a_dead_one = {names[message] for message, state in last_state.items() if state == "dead" and message in names}
+    assert by_a_dead_one
+    for name in by_a_dead_one:
+        assert outcome.outcomes(name).keys() & {"failed", "error"}, name
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from gitleaks_eval.comparing import Comparing
 from gitleaks_eval.comparison import AS_IN_BASELINE
 from gitleaks_eval.config_lint import ask_scanner, lint
 from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.evaluation import IDENTITY, Evaluation, evidence_of
+from gitleaks_eval.evaluation import IDENTITY, Evaluation
 from gitleaks_eval.hidden import hidden_findings
 from gitleaks_eval.hiding import NOTHING_HIDES
 from gitleaks_eval.matching import Match, Matching
@@ -168,7 +168,7 @@ def excuse_beside(item: pytest.Item, evaluation: Evaluation, comparing: Comparin
 
 
 def _excuse_lint(item: pytest.Item, evaluation: Evaluation, comparing: Comparing) -> str | None:
-    found = set(evidence_of(item).actual)
+    found = set(evaluation.left.actual)
     if comparing.saved:
         known = comparing.saved.lint.get(item.stash[IDENTITY].check_id, frozenset())
         return AS_IN_BASELINE if found <= known else None

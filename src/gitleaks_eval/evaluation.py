@@ -166,6 +166,8 @@ class Evaluation:
         self._comparing: Comparing | None = None
         self._own_deselected: Counter[str] = Counter()
         self._category_marks: dict[str, pytest.MarkDecorator] = {}
+        # What the check that runs has left so far.
+        self.left = Evidence()
         self.collected = Collected({}, {})
         self.checks = True
         self.repositories: Sequence[RealRepository] = ()
@@ -326,8 +328,9 @@ class Evaluation:
         self.collected = Collected(selected, self._own_deselected + self._own(session.items), beside)
         if self.shared is None:
             return
-        # All that is loaded and collected stays to the end: no collection of garbage has to walk it.
-        gc.freeze()
+        if all(IDENTITY in item.stash or item.path.parent in FOLDERS for item in session.items):
+            # All that is loaded and collected stays to the end: no collection of garbage has to walk it.
+            gc.freeze()
         if not hasattr(self._config, "workerinput"):
             self.start(selected.values())
             return
@@ -359,6 +362,9 @@ class Evaluation:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the outcome and the evidence of a check, and show our own failures without our internals."""
         report = yield
+        left = self.left
+        if report.when == "teardown":
+            self.left = Evidence()
         identity = item.stash.get(IDENTITY, None)
         if identity is None:
             if item.path.parent == FINDINGS:
@@ -367,8 +373,8 @@ class Evaluation:
             return report
         outcome = _outcome(report, call)
         if outcome:
-            left = _outcome_properties(outcome, evidence_of(item), call)
-            item.user_properties[:] = _others(item.user_properties) + _identity_properties(identity) + left
+            evidence = _outcome_properties(outcome, left, call)
+            item.user_properties[:] = _others(item.user_properties) + _identity_properties(identity) + evidence
             report.user_properties = list(item.user_properties)
         _show_message_only(report, call)
         if outcome == FAILED and self.comparing and (trial := trial_of(item)):
@@ -404,12 +410,6 @@ def linted_of(item: pytest.Item) -> Candidate | None:
     callspec = getattr(item, "callspec", None)
     candidate = callspec.params.get("linted") if callspec else None
     return candidate if isinstance(candidate, Candidate) else None
-
-
-def evidence_of(item: pytest.Item) -> Evidence:
-    """What a check has left so far; empty where it asked for no evidence."""
-    left = (getattr(item, "funcargs", None) or {}).get("evidence")
-    return left if isinstance(left, Evidence) else Evidence()
 
 
 def _needs_truth(item: pytest.Item) -> bool:

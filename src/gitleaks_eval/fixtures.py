@@ -31,15 +31,15 @@ def expected(gitleaks_trial: Trial) -> Expected:
     return subject.expected
 
 
-def evidence() -> Evidence:
-    """Where this check leaves what it expected and found; the comparison primitives take it first."""
-    return Evidence()
-
-
 def register_fixtures(node: pytest.Session | pytest.Module, evaluation: Evaluation) -> None:
     """Register the fixtures for all tests below a node; what is shared has the trials as its parameters."""
 
-    # It does not ask for `request`, nor does `evidence`: pytest makes that anew for each test.
+    # These do not ask for `request`, which pytest makes anew for each test that does.
+    def evidence() -> Evidence:
+        """Where this check leaves what it expected and found; the comparison primitives take it first."""
+        evaluation.left = Evidence()
+        return evaluation.left
+
     def analysis(gitleaks_trial: Trial) -> Analysis:
         """What was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; scanned once a run."""
         try:

@@ -137,12 +137,15 @@ def pytest_configure(config: pytest.Config) -> None:
 @contextmanager
 def plain_imports() -> Iterator[None]:
     """Import without pytest's rewriting of assertions: it takes longer than the import, and ours explain themselves."""
-    finders = sys.meta_path[:]
-    sys.meta_path[:] = [finder for finder in finders if not type(finder).__module__.startswith("_pytest.")]
+    finders = sys.meta_path
+    plain = [finder for finder in finders if not type(finder).__module__.startswith("_pytest.")]
+    # Another list: a thread that imports may be walking this one.
+    sys.meta_path = list(plain)
     try:
         yield
     finally:
-        sys.meta_path[:] = finders
+        finders[:0] = [finder for finder in sys.meta_path if finder not in plain]
+        sys.meta_path = finders
 
 
 def is_shipped(argument: str, *folders: Path) -> bool:

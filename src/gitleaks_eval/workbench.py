@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,14 @@ class Scanned:
     ended: float
 
 
+@dataclass(slots=True)
+class Begun:
+    """A scan that began then (`time.monotonic`), and whether it has found a planted secret."""
+
+    at: float
+    found: bool = False
+
+
 class Workbench:
     """Has the analysis of each scenario; one for each process of a run."""
 
@@ -149,9 +158,7 @@ class Workbench:
         self._ahead: dict[str, Future[Path]] = {}
         self._canary_ahead: Future[Canary] | None = None
         self._scanned_ahead: dict[str, Future[Scanned]] = {}
-        # When each scan began that found a planted secret.
-        self._finds: list[float] = []
-        self._asking = threading.Lock()
+        self._begun: list[Begun] = []
         self._kept: dict[str, Analysis] = {}
         self._kept_bytes = 0
         self._failures: dict[str, str] = {}
@@ -159,25 +166,31 @@ class Workbench:
     def start(self, names: Iterable[str]) -> None:
         """Make these analyses ahead, as many at a time as there are cores; first of all the canary.
 
-        Of every few, the clean scenarios are scanned first: a find in one of the others shows that the scanner still
-        finds, and the canary need not be scanned again.
+        Clean scenarios are scanned first, each with some of the others behind it: a find in the next scan shows that
+        the scanner still finds, and the canary need not be scanned again.
         """
         if self._bench.scanner:
             # A thread that writes files has to ask for the interpreter after each, and waits so long for it while
             # this one collects and checks. The first repository, for which all wait, is built in none.
             sys.setswitchinterval(SWITCH_SECONDS)
-            with contextlib.suppress(EvaluationError):
+            with contextlib.suppress(EvaluationError, OSError):
                 self._canary_repository()
             self._canary_ahead = self._canary_ahead or self._pool.submit(self._checked_canary)
         left = (self._evaluated[name] for name in names if name not in self._ahead)
         while some := list(islice(left, SCANNED_TOGETHER)):
             wanted = [one for one in some if isinstance(one, RealRepository) or one.analysis is None]
             clean = [one for one in wanted if isinstance(one, Scenario) and not one.expected.total_secrets]
-            others = [one for one in wanted if isinstance(one, RealRepository) or one.expected.total_secrets]
+            others = (one for one in wanted if isinstance(one, RealRepository) or one.expected.total_secrets)
             for scenario in clean:
-                self._scanned_ahead[scenario.name] = self._pool.submit(self._scan, scenario)
-            for subject in (*others, *clean):
-                self._ahead[subject.name] = self._pool.submit(self._made, subject)
+                if behind := list(islice(others, self._cores + 1)):
+                    self._scanned_ahead[scenario.name] = self._pool.submit(self._scan, scenario, finds_again=False)
+                    self._submit(behind)
+            self._submit(others)
+            self._submit(clean)
+
+    def _submit(self, subjects: Iterable[Scenario | RealRepository]) -> None:
+        for subject in subjects:
+            self._ahead[subject.name] = self._pool.submit(self._made, subject)
 
     def analysis(self, scenario: Scenario | RealRepository) -> Analysis:
         """The analysis of a scenario or real repository, made or read now unless that is done.
@@ -222,8 +235,10 @@ class Workbench:
         """Stop what still runs and wait for its end."""
         self._kept.clear()
         self._stop.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        sys.setswitchinterval(self._switch_seconds)
+        try:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        finally:
+            sys.setswitchinterval(self._switch_seconds)
 
     def _keep(self, name: str, analysis: Analysis, size: int) -> None:
         # Tests come module by module and ask for each analysis again: keep as many as memory should hold.
@@ -284,27 +299,31 @@ class Workbench:
             raise EvaluationError(f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis")
         return recipe
 
-    def _scan(self, scenario: Scenario) -> Scanned:
-        scanner = self.scanner
-        # The first are built while another thread scans the canary.
+    def _scan(self, scenario: Scenario, *, finds_again: bool = True) -> Scanned:
+        # The first are built while another thread scans the canary, which is waited for before the turn is taken.
         repository = self.repository(scenario)
-        canary = self._canary()
+        self._canary()
         planted = self._recipe(scenario).secrets.values() if scenario.corpus is None else ()
         with turn(Path(self._bench.turns), self._cores):
-            scans = [self._scanned(scanner, repository, canary, planted)]
+            scans = [self._scanned(repository, planted, beside_others=True, finds_again=finds_again)]
         while len(scans) < ATTEMPTS and _over_threshold(scans, scenario.expected):
             with all_turns(Path(self._bench.turns), self._cores):
-                scans.append(self._scanned(scanner, repository, canary, planted))
+                scans.append(self._scanned(repository, planted, finds_again=finds_again))
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
         return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans), time.monotonic())
 
+    def _believed(self, scenario: Scenario) -> Scanned:
+        """A scan that found something, or one after which the scanner still finds."""
+        if ahead := self._scanned_ahead.pop(scenario.name, None):
+            scanned = ahead.result()
+            if scanned.scan.findings or self._found_next(scanned.ended):
+                return scanned
+        return self._scan(scenario)
+
     def _analysed(self, scenario: Scenario) -> dict[str, Any]:
-        ahead = self._scanned_ahead.pop(scenario.name, None)
-        scanned = ahead.result() if ahead else self._scan(scenario)
+        scanned = self._believed(scenario)
         repository, scan = scanned.repository, scanned.scan
-        if not scan.findings:
-            self._ask_again(scanned.ended)
         if scenario.corpus:
             from gitleaks_eval.corpus import without_tolerated  # noqa: PLC0415 - only where a corpus is named
 
@@ -323,15 +342,14 @@ class Workbench:
     def _analysed_clone(self, repository: RealRepository) -> dict[str, Any]:
         from gitleaks_eval.suppressions import suppressions  # noqa: PLC0415 - only real repositories have them
 
-        scanner, canary = self.scanner, self._canary()
+        scanner = self.scanner
+        self._canary()
         folder, seconds = self._folder / "clones" / repository.name, self._bench.timeout_seconds
         try:
             cloned = clone(repository, folder, seconds, self._stop)
             with turn(Path(self._bench.turns), self._cores):
                 built = BuiltRepository(cloned.path, readable(cloned.path, seconds))
-                scan = self._scanned(scanner, built, canary, (), obey_allow=False)
-            if not scan.findings:
-                self._ask_again(time.monotonic())
+                scan = self._scanned(built, (), obey_allow=False)
             self._leave_traces(repository.name, scan)
             there = suppressions(cloned.path, scan.findings, scanner.build, seconds)
             left = {
@@ -397,39 +415,38 @@ class Workbench:
 
     def _scanned(
         self,
-        scanner: Scanner,
         repository: BuiltRepository,
-        canary: Canary,
         planted: Iterable[Secret],
         *,
+        beside_others: bool = False,
+        finds_again: bool = True,
         obey_allow: bool = True,
     ) -> Scan:
-        began = time.monotonic()
-        cores = 1 if repository.readable.added_bytes < SMALL_BYTES else None
-        scan = scanner.scan(repository.path, obey_allow=obey_allow, cores=cores)
+        canary, begun = self._canary(), self._begin()
+        cores = 1 if beside_others and repository.readable.added_bytes < SMALL_BYTES else None
+        scan = self.scanner.scan(repository.path, obey_allow=obey_allow, cores=cores)
         problem = unread(scan, repository.readable)
         if canary.tells_less(scan):
             problem = "it does not say what it read, as it did for the canary"
         if problem:
             raise EvaluationError(f"the scan does not count: {problem} (repository {repository.path})")
-        if finds(scan, planted):
-            self._finds.append(began)
+        begun.found = finds(scan, planted)
+        if finds_again and not scan.findings:
+            # Nothing found: the scanner must still find what it found before the scan.
+            begun = self._begin()
+            check_canary(self.scanner, canary.repository, canary.secrets)
+            begun.found = True
         return scan
 
-    def _ask_again(self, ended: float) -> None:
-        """Ask whether the scanner still finds, after a scan that found nothing and ended then (`time.monotonic`).
+    def _begin(self) -> Begun:
+        begun = Begun(time.monotonic())
+        self._begun.append(begun)
+        return begun
 
-        Raises:
-            EvaluationError: when no scan that began since found a planted secret, and one of the canary does not.
-        """
-        with self._asking:
-            if any(began > ended for began in self._finds):
-                return
-            canary = self._canary()
-            with turn(Path(self._bench.turns), self._cores):
-                began = time.monotonic()
-                check_canary(self.scanner, canary.repository, canary.secrets)
-            self._finds.append(began)
+    def _found_next(self, ended: float) -> bool:
+        """Whether the very next scan that began has found: a later one may, of a scanner that was dead in between."""
+        following = min((one for one in self._begun if one.at > ended), key=attrgetter("at"), default=None)
+        return following is not None and following.found
 
     @property
     def scanner(self) -> Scanner:
