@@ -457,6 +457,14 @@ def test_a_scanner_that_finds_nothing_after_a_clean_scenario_does_not_pass_it(
     assert outcome.errors_of(CLEAN)
 
 
+def test_small_repositories_are_scanned_with_one_core_each(
+    evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester
+) -> None:
+    outcome = evaluate(binary=make_stub('note("cores", str(os.environ.get("GOMAXPROCS")))\nhonest()'))
+    assert outcome.report["summary"]["guarded_decision"] == "STRONG_PASS", outcome.text
+    assert set((pytester.path / "cores").read_text(encoding="utf-8").split()) == {"1"}
+
+
 def test_the_canary_is_not_scanned_again_where_the_scan_after_a_clean_one_finds(
     evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester
 ) -> None:

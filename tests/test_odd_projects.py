@@ -16,6 +16,45 @@ def options(pytester: pytest.Pytester) -> list[str]:
     return analysed_corpus(pytester.path / "corpus")
 
 
+@pytest.mark.parametrize(
+    "how",
+    [
+        "def test_own(evidence):\n    check_equal(evidence, 3, 3)",
+        "def test_own(request):\n    check_equal(request.getfixturevalue('evidence'), 3, 3)",
+        "@pytest.fixture\ndef mine(evidence):\n  check_equal(evidence, 3, 3)\n  assert 0\ndef test_own(mine):\n  1",
+    ],
+    ids=["asked-for", "asked-for-late", "asked-for-by-a-fixture-that-ends-the-check"],
+)
+def test_what_a_check_leaves_is_reported_however_it_asks_for_evidence(
+    pytester: pytest.Pytester, options: list[str], how: str
+) -> None:
+    fixture, _, test = how.rpartition("def test_own")
+    mark = "@check('OWN-1', 'Own', category='Own')"
+    imports = "import pytest\nfrom gitleaks_eval import check, check_equal\n"
+    plain = "@check('OWN-2', 'Leaves nothing', category='Own')\ndef test_plain():\n    pass\n"
+    pytester.makepyfile(test_own=f"{imports}\n{fixture}\n{mark}\ndef test_own{test}\n\n{plain}")
+    pytester.runpytest_subprocess("--gitleaks-eval", *options, "test_own.py")
+    left = {result["check_id"]: (result["expected"], result["actual"]) for result in report(pytester)["results"]}
+    assert left["OWN-1"] == (3, 3)
+    assert left["OWN-2"] == (None, None)
+
+
+def test_the_import_machinery_is_as_it_was_when_tests_run(pytester: pytest.Pytester, options: list[str]) -> None:
+    pytester.makepyfile(
+        before="import sys\nthere, finders = sys.meta_path, list(sys.meta_path)\n",
+        test_theirs="""
+            import sys
+            from before import there, finders
+            def test_theirs():
+                assert sys.meta_path is there
+                assert sys.meta_path == finders
+        """,
+    )
+    result = pytester.runpytest_subprocess("-pbefore", "--gitleaks-eval", *options, "test_theirs.py")
+    assert "FAILED test_theirs" not in result.stdout.str()
+    assert result.ret == 0
+
+
 @pytest.mark.parametrize("spelling", ["--gitleaks-output={}", "--gitleaks-output {}"])
 def test_an_option_is_no_path_to_look_for_rootdir_however_it_is_written(
     pytester: pytest.Pytester, tmp_path_factory: pytest.TempPathFactory, spelling: str

@@ -306,12 +306,14 @@ class Workbench:
         planted = self._recipe(scenario).secrets.values() if scenario.corpus is None else ()
         with turn(Path(self._bench.turns), self._cores):
             scans = [self._scanned(repository, planted, beside_others=True, finds_again=finds_again)]
+            ended = time.monotonic()
         while len(scans) < ATTEMPTS and _over_threshold(scans, scenario.expected):
             with all_turns(Path(self._bench.turns), self._cores):
                 scans.append(self._scanned(repository, planted, finds_again=finds_again))
+                ended = time.monotonic()
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
-        return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans), time.monotonic())
+        return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans), ended)
 
     def _believed(self, scenario: Scenario) -> Scanned:
         """A scan that found something, or one after which the scanner still finds."""
