@@ -182,9 +182,11 @@ class Workbench:
             clean = [one for one in wanted if isinstance(one, Scenario) and not one.expected.total_secrets]
             others = (one for one in wanted if isinstance(one, RealRepository) or one.expected.total_secrets)
             for scenario in clean:
-                if behind := list(islice(others, self._cores + 1)):
+                behind = list(islice(others, self._cores + 1))
+                # With fewer behind it, none of them may begin after its end.
+                if len(behind) > self._cores:
                     self._scanned_ahead[scenario.name] = self._pool.submit(self._scan, scenario, finds_again=False)
-                    self._submit(behind)
+                self._submit(behind)
             self._submit(others)
             self._submit(clean)
 
