@@ -511,7 +511,7 @@ def test_a_scanner_that_is_dead_for_some_scans_passes_no_scenario_by_one_of_them
 def test_a_scanner_that_finds_nothing_from_a_later_scan_on_passes_no_scenario_from_there_on(
     evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester, good: int, *, log: bool
 ) -> None:
-    # The nine take ten scans at least: the canary, each scenario, and the canary again unless something is found later.
+    # The nine take ten scans at least: the canary, each scenario, and the canary again unless the next scan finds.
     body = f"""\
         number = note("calls", source)
         note("good" if number <= {good} else "dead", subject())

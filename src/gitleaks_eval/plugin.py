@@ -129,7 +129,8 @@ def pytest_configure(config: pytest.Config) -> None:
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
         with plain_imports():
-            from gitleaks_eval import controller, evaluation  # noqa: F401, PLC0415 - only when asked for
+            # The controller is what `activate` loads next.
+            from gitleaks_eval import controller, evaluation  # noqa: F401, PLC0415 - loaded only when asked for
 
         evaluation.activate(config, checks=checks, judges=judges)
 

@@ -347,6 +347,7 @@ class Workbench:
         from gitleaks_eval.suppressions import suppressions  # noqa: PLC0415 - only real repositories have them
 
         scanner = self.scanner
+        # Waited for before a turn is taken.
         self._canary()
         folder, seconds = self._folder / "clones" / repository.name, self._bench.timeout_seconds
         try:
@@ -473,9 +474,14 @@ class Workbench:
 
     def _canary(self) -> Canary:
         """The canary, in which the scanner has found what is planted; tried once a run."""
-        return self._canary_ahead.result() if self._canary_ahead else self._checked_canary()
+        if self._canary_ahead is None:
+            done: Future[Canary] = Future()
+            done.set_result(self._checked_canary())
+            self._canary_ahead = done
+        return self._canary_ahead.result()
 
     def _checked_canary(self) -> Canary:
+        """The canary as the process of the run that came first has checked it."""
         repository, secrets = self._canary_repository(), canary_secrets(self._planted())
 
         def make() -> bytes:

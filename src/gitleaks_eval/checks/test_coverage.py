@@ -82,6 +82,7 @@ def test_SC_8_finding_fields(analysis: Analysis, evidence: Evidence) -> None:
 
 
 def _are_complete(findings: Sequence[Mapping[str, Any]]) -> bool:
+    # Most analyses are: that is known in half the time that it takes to say what lacks where.
     try:
         return not any(None in values for values in map(itemgetter(*FINDING), findings))
     except KeyError:
