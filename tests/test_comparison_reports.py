@@ -9,6 +9,7 @@ import pytest
 from builders import finding
 
 from gitleaks_eval.comparison import CheckKey, Evaluated, Pair, compare
+from gitleaks_eval.escaping import markdown
 from gitleaks_eval.matching import Matching, match_findings
 from gitleaks_eval.reports.comparison import (
     LINES_AT_MOST,
@@ -92,6 +93,16 @@ def test_no_difference_is_empty_lists_and_a_reason() -> None:
     (pair,) = as_json(*compared(WANTED, WANTED, WANTED[::-1]))["pairs"]
     assert pair["lost"] == pair["moved"] == []
     assert pair["reasons"]
+
+
+@pytest.mark.parametrize(
+    "hidden", ["hidden by strict.toml [allowlist] paths[0]", "no entry of the configuration hides it"]
+)
+def test_what_hides_a_lost_finding_is_said_as_it_is(hidden: str) -> None:
+    candidates, pairs = EVERYTHING
+    why = {("8.30.1", "one", "d.py", 5, "github-pat"): hidden}
+    lines = comparison_markdown(Compared(candidates, pairs, why)).decode().splitlines()
+    assert markdown(f"d.py:5 (github-pat): {hidden}.") in lines
 
 
 def test_findings_that_are_only_counted_have_no_place() -> None:

@@ -169,7 +169,7 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
         for lost in pair.differences.lost[:LISTED_AT_MOST]:
             if hidden := compared.hidden_by(pair, lost):
                 yield ""
-                yield f"{markdown(_where(lost))} ({markdown(lost.rule_id)}) is {markdown(hidden)}."
+                yield f"{markdown(_where(lost))} ({markdown(lost.rule_id)}): {markdown(hidden)}."
     for one in candidates:
         yield from _error_book(one)
 
