@@ -110,6 +110,16 @@ def test_a_path_that_is_the_end_of_another_takes_one_more_folder(tmp_path: Path)
     assert names(tmp_path, config=paths) == [f"{tmp_path.name}/.gitleaks.toml", "head/.gitleaks.toml"]
 
 
+def test_the_reports_of_each_candidate_have_a_visible_folder_of_one_name(tmp_path: Path) -> None:
+    configs(tmp_path, "base/.gitleaks.toml", "head/.gitleaks.toml")
+    read_ones = read(tmp_path, config=["base/.gitleaks.toml", "head/.gitleaks.toml"])
+    assert [one.folder for one in read_ones] == ["base-gitleaks.toml", "head-gitleaks.toml"]
+    named = ["a/b", "a-b", ".A/b", ".analysis", "größe ß", "..x", "-", "n" * 300, "-v"]
+    found = [one.folder for one in tables(tmp_path, "".join(f"[.'{name}']\n" for name in named))]
+    assert found == ["a-b", "a-b-2", "A-b-3", "analysis-2", "größe-ß", "x", "candidate", "n" * 60, "v"]
+    assert [one.folder for one in read(tmp_path)] == [""]
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -226,7 +236,6 @@ def test_the_baseline_comes_first_by_its_mark_else_by_its_place(tmp_path: Path) 
         ("[.Partial]\n", "has something of that name already"),
         ("[.'comparison.json']\n", "has something of that name already"),
         ("[.'.gitignore']\n", "has something of that name already"),
-        ("[.a]\n[.'a/analysis']\n", "the candidate a: its reports would be in one folder with those of a/analysis"),
         ("[tool.gitleaks-eval]\ncandidates = 3\n", "has no [tool.gitleaks-eval.candidates.<name>] table"),
         ("[tool.gitleaks-eval.candidates]\n", "has no [tool.gitleaks-eval.candidates.<name>] table"),
         ("[tool]\ngitleaks-eval = 3\n", "has no [tool.gitleaks-eval.candidates.<name>] table"),

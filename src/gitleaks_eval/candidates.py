@@ -1,9 +1,10 @@
 """What is under test: one scanner with one configuration, or several of them to compare on the same truth."""
 
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations, product
+from itertools import chain, count, product
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -25,6 +26,8 @@ else:
 
 TABLE = "tool.gitleaks-eval.candidates"
 DEEPEST_DECODING = 100
+# File systems take 255 bytes, and a letter may have four.
+FOLDER_AT_MOST = 60
 # What the output has beside the candidates' folders.
 _RESERVED = {
     *("analysis", "partial", "judge-store", ".gitignore", "comparison.json", "comparison.md"),
@@ -34,13 +37,17 @@ _RESERVED = {
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A scanner with a configuration and its options; `name` is empty when it is the only one."""
+    """A scanner with a configuration and its options.
+
+    `name` is empty when it is the only one, and so is `folder`, where its reports stand in the output.
+    """
 
     name: str
     scanner: ScannerChoice
     configuration: Configuration | None
     decode_depth: int | None = None
     mode: Mode = "git"
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +203,7 @@ def _typed(table: Mapping[str, Any], key: str, kind: type, place: str) -> Any:
 
 
 def _checked(candidates: Iterable[Candidate], same: str) -> tuple[Candidate, ...]:
-    """The candidates, whose names are folders and parts of node ids; one that is alone may have none."""
+    """The candidates with their folders; their names are parts of node ids, and one that is alone may have none."""
     checked = tuple(candidates)
     seen: dict[str, str] = {}
     for candidate in checked:
@@ -206,12 +213,26 @@ def _checked(candidates: Iterable[Candidate], same: str) -> tuple[Candidate, ...
         seen[name.casefold()] = name
         if name or len(checked) > 1:
             _check_name(name)
-    for name, other in permutations(seen.values(), 2):
-        if other.casefold().startswith(f"{name.casefold()}/"):
-            raise InputError(
-                f"the candidate {name}: its reports would be in one folder with those of {other}; rename one"
-            )
-    return checked
+    folders = _folders([candidate.name for candidate in checked])
+    return tuple(replace(one, folder=folder) for one, folder in zip(checked, folders, strict=True))
+
+
+def folder_name(name: str) -> str:
+    """A name as one visible folder that every file system takes: `base/.gitleaks.toml` is `base-gitleaks.toml`."""
+    parts = (part.strip(".-") for part in re.split(r"[^\w.@+-]+", name))
+    return "-".join(filter(None, parts))[:FOLDER_AT_MOST].rstrip(".-") or "candidate"
+
+
+def _folders(names: Iterable[str]) -> list[str]:
+    """A folder for each name (empty for an empty one) that no other candidate and no report has."""
+    used, folders = set(_RESERVED), []
+    for name in names:
+        stem = folder_name(name) if name else ""
+        numbered = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        folder = next(one for one in numbered if not one or one.casefold() not in used)
+        used.add(folder.casefold())
+        folders.append(folder)
+    return folders
 
 
 def _check_name(name: str) -> None:
