@@ -345,7 +345,7 @@ def test_what_is_to_review_fails_unless_only_regressions_do(project: Path, fail_
     more = (f"--gitleaks-fail-on={fail_on}", "--gitleaks-findings", "-rfx")
     ran = compared(project, "base", "noisy", more=more)
     assert (ran.status, ran.verdicts) == (status, {"noisy/.gitleaks.toml": "REVIEW"})
-    assert ran.outcomes("noisy/.gitleaks.toml")["SA-1[private-keys]"] == "failed"
+    assert ran.outcomes("noisy-gitleaks.toml")["SA-1[private-keys]"] == "failed"
     for name in ("test_SA_1_total_secret_count", "test_no_unexpected_finding"):
         excused = f"{name}[noisy/.gitleaks.toml-private-keys] - to review: findings differ" in ran.text
         assert excused == (fail_on == "regression")
@@ -389,7 +389,7 @@ def test_lint_that_only_the_candidate_fails_is_a_regression_and_outside_every_sc
     assert f"FAILED {node} - .gitleaks.toml [extend] titel: " in changed.text
     reasons = changed.pairs["typo/.gitleaks.toml"]["reasons"]
     assert reasons == ["CL-1 fails, and passes with base/.gitleaks.toml"]
-    summary = changed.json("typo/.gitleaks.toml/evaluation_report.json")["summary"]
+    summary = changed.json("typo-gitleaks.toml/evaluation_report.json")["summary"]
     assert (summary["total_checks"], summary["failed"], summary["score"]) == (39, 0, 1)
 
 
@@ -401,7 +401,7 @@ def test_an_entry_that_hides_an_expected_secret_is_a_fault_of_the_configuration(
         ("noisy", ["passed", "passed"]),
         ("typo", ["failed", "passed"]),
     ):
-        report = changed.json(f"{name}/.gitleaks.toml/evaluation_report.json")
+        report = changed.json(f"{name}-gitleaks.toml/evaluation_report.json")
         assert [one["outcome"] for one in report["config_lint"]] == outcomes
         assert schema_problems("report", report) == []
     assert "CL-2 fails, and passes with base/.gitleaks.toml" in changed.pairs["allow/.gitleaks.toml"]["reasons"]

@@ -85,12 +85,12 @@ def test_other_peoples_folder_stays_as_it_is(pytester: pytest.Pytester, options:
 
 
 def test_when_one_report_cannot_be_written_none_is(pytester: pytest.Pytester, options: list[str]) -> None:
-    pytester.mkdir("gitleaks-eval-results").joinpath("scorecard.md").mkdir()
-    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "-q")
+    folder = pytester.path / "gitleaks-eval-results"
+    pytester.makepyfile(test_own=f"def test_own():\n    __import__('os').mkdir({str(folder / 'scorecard.md')!r})\n")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "-q", "test_own.py")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stdout.fnmatch_lines(["ERROR the reports cannot be written: *scorecard.md is a folder*"])
-    left = {path.name for path in (pytester.path / "gitleaks-eval-results").iterdir()}
-    assert left == {".gitignore", "scorecard.md"}
+    result.stdout.fnmatch_lines(["ERROR *scorecard.md: is in the way of a report*"])
+    assert {path.name for path in folder.iterdir()} == {".gitignore", "scorecard.md"}
 
 
 @pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])

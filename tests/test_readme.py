@@ -103,3 +103,9 @@ def test_the_two_lines_are_what_ci_runs() -> None:
     lines = [block.removeprefix("$ ").strip() for block in blocks("console")[:2]]
     for line in lines:
         assert line in script, line
+
+
+def test_the_job_for_ci_shows_what_the_run_itself_says_and_no_file_that_another_may_have_left() -> None:
+    (job,) = (block for block in blocks("yaml") if "runs-on" in block)
+    assert "gitleaks-eval-results" not in job
+    assert "GITHUB_STEP_SUMMARY" in README

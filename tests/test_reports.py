@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from corpus import KEY, TOKEN, analysed_corpus, envelope, outcomes, report, shipped_scenarios, write_analysis
 
+from gitleaks_eval.reports.folder import MANIFEST
 from gitleaks_eval.schema import schema_problems
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -89,12 +90,16 @@ def test_each_scenario_has_a_report_of_its_own(pytester: pytest.Pytester, option
 def test_the_folder_ignores_itself_and_holds_no_report_of_yesterday(
     pytester: pytest.Pytester, options: list[str]
 ) -> None:
-    folder = pytester.mkdir("gitleaks-eval-results")
-    (folder / "gone_eval.json").write_text("{}", encoding="utf-8")
+    folder, truth = pytester.path / "gitleaks-eval-results", pytester.path / "corpus/truth"
+    (truth / "clean.json").rename(pytester.path / "clean.json")
+    pytester.runpytest_subprocess("--gitleaks-eval", *options)
+    (pytester.path / "clean.json").rename(truth / "clean.json")
+    (truth / "leaky.json").unlink()
+    assert (folder / "leaky_eval.json").exists()
     pytester.runpytest_subprocess("--gitleaks-eval", *options)
     assert "*" in (folder / ".gitignore").read_text(encoding="utf-8").splitlines()
     assert sorted(path.name for path in folder.iterdir()) == [
-        ".gitignore", "clean_eval.json", "evaluation_report.json", "leaky_eval.json", "scorecard.json", "scorecard.md",
+        ".gitignore", MANIFEST, "clean_eval.json", "evaluation_report.json", "scorecard.json", "scorecard.md",
     ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gitleaks_eval.assembly import evaluated, make_run
+from gitleaks_eval.candidates import folder_name
 from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, comparability, compare
 from gitleaks_eval.configuration import shown_path
 from gitleaks_eval.errors import EvaluationError, InputError
@@ -15,18 +16,21 @@ from gitleaks_eval.evaluation import COLLECTED, Evaluation
 from gitleaks_eval.hidden import hidden_findings
 from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.recorder import CONFIG_LINT, Collected, Recorder
-from gitleaks_eval.reports.comparison import Compared
+from gitleaks_eval.reports.comparison import Compared, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import report_summary
 from gitleaks_eval.reports.files import (
+    COMPARISON,
     add_to_job_summary,
-    remove_stale,
     update_reports,
-    write_comparison,
-    write_reports,
+    within,
+    write_all,
 )
+from gitleaks_eval.reports.folder import PARTIAL, is_any, is_partial
 from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields
 from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.scorecard import scorecard_markdown
 from gitleaks_eval.reports.terminal import comparison_summary, summary
+from gitleaks_eval.settings import REPORT
 from gitleaks_eval.under_test import UnderTest
 
 # Times of scans differ from one to the next: the median of so many, taken in turn, counts.
@@ -119,22 +123,26 @@ class Closing:
             self._written = f"report: {shown_path(report, self._config.invocation_params.dir)}"
 
     def _write_all(self) -> Path:
-        output = self._settings.output
-        folders = [write_reports(run, output, self._folder_of(name, run)) for name, run in self._runs.items()]
-        folder = folders[-1]
-        if not any(run.partial for run in self._runs.values()):
-            remove_stale(output, folders, self._settings.baseline_path, compares=self._compared is not None)
+        partial = any(run.partial for run in self._runs.values())
+        runs = {self._folder_of(name, partial=partial): run for name, run in self._runs.items()}
+        reports = self._settings.reports
+        write_all(runs, self._compared, reports, removes=is_partial if partial else is_any)
+        folder = next(reversed(runs))
         if self._compared:
-            written = write_comparison(self._compared, output)
-            add_to_job_summary(written)
-            return written if len(self._runs) > 1 else folder / "scorecard.md"
-        return folder / "scorecard.md"
+            add_to_job_summary(comparison_markdown(self._compared))
+            if len(runs) > 1:
+                return reports.path / COMPARISON[1]
+        for one in runs.values() if self._compared is None else ():
+            add_to_job_summary(scorecard_markdown(one))
+        return reports.path / folder / "scorecard.md"
 
-    def _folder_of(self, name: str, run: Run) -> str:
+    def _folder_of(self, name: str, *, partial: bool) -> str:
         """Where the reports of a candidate stand: not in the baseline's place, or the next run would miss no loss."""
-        baseline = self._settings.baseline_path
-        is_in_place = baseline is not None and baseline.resolve().parent == (self._settings.output / name).resolve()
-        return name or str(run.scanner["version"]) if is_in_place else name
+        settings, run = self._settings, self._runs[name]
+        folder = next(one.folder for one in settings.candidates if one.name == name)
+        if not folder and settings.baseline_path and settings.reports.is_read(settings.output / REPORT):
+            folder = folder_name(str(run.scanner["version"]))
+        return within(folder, PARTIAL) if partial else folder
 
     def _finish_judging(self, session: pytest.Session) -> None:
         """Add the verdicts of judges that ran without any check to the reports that they read."""
@@ -154,7 +162,7 @@ class Closing:
             what = "no check was" if self._saved is None else "not all judges were"
             self._written = f"PARTIAL  {what} selected: the reports are left as they were"
         elif self._config.getoption("gitleaks_judges"):
-            self._write(session, lambda: update_reports(self._settings.output, judged, combined, judging.settings))
+            self._write(session, lambda: update_reports(self._settings.reports, judged, combined, judging.settings))
 
     def _refuse_nothing(self, session: pytest.Session) -> None:
         ends_well = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}

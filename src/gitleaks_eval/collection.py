@@ -19,6 +19,8 @@ PATH_OPTIONS = {
         *("judge-store", "real-repo", "corpus", "baseline"),
     )
 }
+# What selects tests; `maxfail` only ends a run early.
+NARROWING = ("keyword", "markexpr", "lf", "deselect", "stepwise")
 
 
 def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
@@ -33,6 +35,12 @@ def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
     if named or {FLAG, JUDGES_FLAG}.intersection(config.invocation_params.args):
         return shipped
     return [*shipped, *_default_arguments(config)]
+
+
+def is_narrowed(config: pytest.Config) -> bool:
+    """Whether the options select a part of the checks, so that the run will be partial, or else they change nothing."""
+    selects = any(config.getoption(name, None) for name in NARROWING)
+    return selects or not {str(CHECKS), str(JUDGES)}.intersection(config.getoption("file_or_dir"))
 
 
 def flagged(config: pytest.Config) -> list[Path]:

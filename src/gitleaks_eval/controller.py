@@ -4,26 +4,49 @@ import secrets
 import shutil
 import tempfile
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gitleaks_eval.collection import is_narrowed
 from gitleaks_eval.configuration import copy_configuration, shown_path
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.evaluation import WORKER_INPUT, Evaluation
 from gitleaks_eval.plugin import plain_imports
 from gitleaks_eval.recorder import Recorder
-from gitleaks_eval.reports.folder import prepare_folder
-from gitleaks_eval.settings import ANALYSES
+from gitleaks_eval.reports.files import planned, within
+from gitleaks_eval.reports.folder import ANALYSES, ELSEWHERE, PARTIAL, ReportFolder, is_any, is_partial
+from gitleaks_eval.root import Root
+from gitleaks_eval.settings import REPORT, report_folder
 from gitleaks_eval.under_test import UnderTest, find_under_test
 from gitleaks_eval.workbench import Bench, Shared
 
 # Options with which pytest runs no test.
 _SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
+
+
+def begin_reports(config: pytest.Config, root: Root) -> None:
+    """Remove what earlier runs wrote; one that selects checks removes what earlier ones of its kind wrote.
+
+    Raises:
+        InputError: when the folder of the reports cannot be used.
+    """
+    is_full = config.getoption("gitleaks_eval")
+    if _only_collects(config) or not (is_full or config.getoption("gitleaks_judges")):
+        return
+    reports = report_folder(root)
+    with _naming_output(reports):
+        if not is_full:
+            reports.refuse_links()
+        elif not is_narrowed(config):
+            reports.begin(is_any)
+        elif reports.path.exists():
+            reports.begin(is_partial)
 
 
 class Controller:
@@ -37,7 +60,7 @@ class Controller:
         self._under_test: list[UnderTest] = []
         self._folder: Path | None = None
         self._is_full = bool(config.getoption("gitleaks_eval"))
-        self._only_collects = any(config.getoption(name, None) for name in _SHOWING)
+        self._only_collects = _only_collects(config)
         self._saved = None if evaluation.checks else self._saved_report()
         if self._is_full and not self._only_collects:
             self._check_output()
@@ -133,13 +156,19 @@ class Controller:
         )
 
     def _check_output(self) -> None:
-        try:
-            prepare_folder(self._settings.output)
-        except OSError as error:
-            raise InputError(
-                f"--gitleaks-output {self._settings.output}: cannot be written to: {error.strerror or error}; "
-                "name a folder that can"
-            ) from None
+        settings, subjects = self._settings, [subject.name for subject in self._evaluation.subjects]
+        folders = [candidate.folder for candidate in settings.candidates]
+        narrowed = is_narrowed(self._config)
+        names = planned(
+            [within(folder, PARTIAL) for folder in folders] if narrowed else folders,
+            [scenario.name for scenario in self._evaluation.scenarios],
+            [] if settings.analyses else subjects,
+            compares=settings.compares and not narrowed,
+        )
+        # Beside a baseline in their place they go to the folder of a version that is not known yet.
+        if not settings.reports.is_read(settings.output / REPORT):
+            with _naming_output(settings.reports):
+                settings.reports.refuse_foreign(names)
 
     def _progress(self, text: str) -> None:
         terminal = self._config.pluginmanager.get_plugin("terminalreporter")
@@ -179,3 +208,17 @@ class Controller:
         if digest is None:
             return "the scanner and configuration that made the analyses"
         return f"{fields['name']} {fields['version']}, configuration sha256 {digest[:12]}"
+
+
+def _only_collects(config: pytest.Config) -> bool:
+    return any(config.getoption(name, None) for name in _SHOWING)
+
+
+@contextmanager
+def _naming_output(reports: ReportFolder) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"--gitleaks-output {reports.path}: cannot be written to: {error.strerror or error}; {ELSEWHERE}"
+        ) from None

@@ -1,6 +1,7 @@
 """The options of the command line and their ini twins, read into one frozen value."""
 
 import math
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from gitleaks_eval.candidates import Candidate, read_candidates
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.gitleaks import ScannerChoice
+from gitleaks_eval.reports.folder import ANALYSES, ReportFolder
 from gitleaks_eval.root import Given, Root, given, refuse_beside
 from gitleaks_eval.scenario import read_json
 from gitleaks_eval.severity import SHIPPED_POLICY, load_policy
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from gitleaks_eval.comparison import Evaluated
 
 RESULTS = "gitleaks-eval-results"
-ANALYSES = "analysis"
+REPORT = "evaluation_report.json"
 DEFAULT_TIMEOUT_SECONDS = 300.0
 
 
@@ -39,9 +41,14 @@ class Settings:
     corpora: tuple[str, ...]
     corpus_base: Path
     analyses: Path | None
-    output: Path
+    reports: ReportFolder
     timeout_seconds: float
     severity_policy: Path
+
+    @property
+    def output(self) -> Path:
+        """Where the reports go."""
+        return self.reports.path
 
     @property
     def compares(self) -> bool:
@@ -58,8 +65,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     Raises:
         InputError: when a value, or a file or folder that it names, is wrong on sight.
     """
-    output, corpora = given(root, "output"), given(root, "corpus")
-    reports = _output(output.path() if output else root.path / RESULTS)
+    reports, corpora = report_folder(root), given(root, "corpus")
     analyses = _analyses(given(root, "analysis"))
     if analyses:
         scanning = ("binary", "version", "config", "corpus")
@@ -70,7 +76,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
                 "--gitleaks-compare: nothing is scanned beside --gitleaks-analysis; leave one of the two out"
             )
     elif reads_reports:
-        analyses = reports / ANALYSES
+        analyses = reports.path / ANALYSES
     scenarios = given(root, "scenarios")
     policy = given(root, "severity_policy", ini_only=True)
     if policy:
@@ -83,8 +89,8 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
             "--gitleaks-compare: one candidate alone is compared with nothing; "
             "write a second table, or name a saved report with --gitleaks-baseline"
         )
-    if saved and len(candidates) > 1:
-        _refuse_overwriting(saved, [reports / candidate.name for candidate in candidates])
+    if saved:
+        _refuse_overwriting(saved, [reports.path / one.folder / REPORT for one in candidates if one.folder])
     return Settings(
         root=root.path,
         candidates=candidates,
@@ -96,10 +102,28 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         corpora=tuple(corpora.value) if corpora else (),
         corpus_base=corpora.base if corpora else root.path,
         analyses=analyses,
-        output=reports,
+        reports=reports,
         timeout_seconds=_timeout(given(root, "scan_timeout")),
         severity_policy=policy.path() if policy else SHIPPED_POLICY,
     )
+
+
+def report_folder(root: Root) -> ReportFolder:
+    """Where the reports go, and what the run reads that may be in there.
+
+    Raises:
+        InputError: when it is no folder.
+    """
+    output = given(root, "output")
+    if output and not output.value:
+        raise InputError(f"{output.named_by}: is empty; name a folder for the reports")
+    # As text, so that `..` behind a link leads where it seems to.
+    folder = Path(os.path.abspath(output.path() if output else root.path / RESULTS))  # noqa: PTH100 - as said
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not existing.is_dir():
+        raise InputError(f"--gitleaks-output {folder}: {existing} is a file; name a folder")
+    read = [value.path() for name in ("analysis", "baseline") if (value := given(root, name))]
+    return ReportFolder(folder, root.path, tuple(read))
 
 
 def _analyses(value: Given | None) -> Path | None:
@@ -120,10 +144,9 @@ def _baseline(value: Given | None) -> "Evaluated | None":
     return evaluated_from_report(read_json(value.path(), f"{value.named_by}:"), str(value.value))
 
 
-def _refuse_overwriting(saved: Given, folders: Iterable[Path]) -> None:
+def _refuse_overwriting(saved: Given, reports: Iterable[Path]) -> None:
     # Else the next run would compare with this one, and a loss would be gone.
-    path = saved.path().resolve()
-    if path.parent in [folder.resolve() for folder in folders]:
+    if saved.path().resolve() in [report.resolve() for report in reports]:
         raise InputError(f"{saved.named_by} {saved.value}: this run would write over it; keep a copy elsewhere")
 
 
@@ -145,10 +168,3 @@ def _timeout(value: Given | None) -> float:
     if not 0 < seconds < math.inf:
         raise InputError(f"{value.named_by} {value.value!r}: not a number of seconds above zero")
     return seconds
-
-
-def _output(folder: Path) -> Path:
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if not existing.is_dir():
-        raise InputError(f"--gitleaks-output {folder}: {existing} is a file; name a folder")
-    return folder

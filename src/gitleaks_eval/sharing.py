@@ -27,22 +27,33 @@ def write_together(files: Iterable[tuple[Path, Iterable[bytes]]]) -> None:
     Raises:
         OSError: when a file cannot be written.
     """
-    staged: dict[Path, Path] = {}
+    with staged(files) as ready:
+        for path, temporary in ready.items():
+            temporary.replace(path)
+
+
+@contextlib.contextmanager
+def staged(files: Iterable[tuple[Path, Iterable[bytes]]]) -> Iterator[dict[Path, Path]]:
+    """Files written under other names, by the paths that they are to have; those not renamed are removed at the end.
+
+    Raises:
+        OSError: when a file cannot be written.
+    """
+    ready: dict[Path, Path] = {}
     try:
         for path, pieces in files:
             if path.is_dir():
                 raise IsADirectoryError(f"{path} is a folder")
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
-            staged[path] = Path(name)
+            ready[path] = Path(name)
             with os.fdopen(handle, "wb") as file:
                 file.writelines(pieces)
             # mkstemp's 0600 would hide reports from the other users of a CI machine.
-            staged[path].chmod(0o644)
-        for path, temporary in staged.items():
-            temporary.replace(path)
+            ready[path].chmod(0o644)
+        yield ready
     finally:
-        for temporary in staged.values():
+        for temporary in ready.values():
             with contextlib.suppress(OSError):
                 temporary.unlink()
 

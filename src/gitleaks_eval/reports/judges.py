@@ -14,8 +14,8 @@ from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Jud
 from gitleaks_eval.scenario import read_json
 from gitleaks_eval.schema import report_problems
 from gitleaks_eval.scoring import FindingCounts, Scorecard
+from gitleaks_eval.settings import REPORT
 
-REPORT = "evaluation_report.json"
 HEADING = "## Judges"
 _TITLES = {SYNTHETIC: "Synthetic scenarios", REAL_WORLD: "Real repositories"}
 

@@ -106,7 +106,9 @@ def _lines(run: Run) -> Iterator[str]:
     card, findings = run.scorecard, run.scorecard.findings
     yield "# gitleaks-eval scorecard"
     yield ""
-    yield f"**{card.guarded_decision or 'No decision: only a part of the checks was selected'}**"
+    marks = ["INCOMPLETE"] * run.incomplete + ["PARTIAL"] * run.partial
+    decision = card.guarded_decision or "no decision: only a part of the checks was selected"
+    yield f"**{': '.join([*marks, decision])}**"
     yield ""
     yield "| | |"
     yield "|---|---|"
