@@ -75,6 +75,7 @@ class Closing:
             self._fail_with_verdict(session)
         if self._is_full:
             self._write(session, self._write_all)
+            self._save_baseline(session)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
@@ -135,6 +136,24 @@ class Closing:
         for one in runs.values() if self._compared is None else ():
             add_to_job_summary(scorecard_markdown(one))
         return reports.path / folder / "scorecard.md"
+
+    def _save_baseline(self, session: pytest.Session) -> None:
+        """Write a complete run as a baseline."""
+        path = self._settings.save_baseline
+        if path is None:
+            return
+        from gitleaks_eval.baseline import save_baseline  # noqa: PLC0415 - only where one is saved
+
+        (run,) = self._runs.values()
+        shown = shown_path(path, self._config.invocation_params.dir)
+        try:
+            save_baseline(path, evaluated("", run, ()), partial=run.partial)
+        except (InputError, OSError) as error:
+            self._written = f"ERROR --gitleaks-save-baseline {shown}: is not written: {error}"
+            if session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        else:
+            self._written = f"{self._written} | baseline: {shown}"
 
     def _folder_of(self, name: str, *, partial: bool) -> str:
         """Where the reports of a candidate stand: not in the baseline's place, or the next run would miss no loss."""

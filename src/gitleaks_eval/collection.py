@@ -16,7 +16,7 @@ PATH_OPTIONS = {
     f"--gitleaks-{name}"
     for name in (
         *("binary", "version", "config", "scenarios", "analysis", "output"),
-        *("judge-store", "real-repo", "corpus", "baseline"),
+        *("judge-store", "real-repo", "corpus", "baseline", "save-baseline"),
     )
 }
 # What selects tests; `maxfail` only ends a run early.

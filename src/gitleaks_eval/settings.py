@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gitleaks_eval.candidates import Candidate, read_candidates
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.gitleaks import ScannerChoice
-from gitleaks_eval.reports.folder import ANALYSES, ReportFolder
+from gitleaks_eval.reports.folder import ANALYSES, ReportFolder, link_on_the_way
 from gitleaks_eval.root import Given, Root, given, refuse_beside
 from gitleaks_eval.scenario import read_json
 from gitleaks_eval.severity import SHIPPED_POLICY, load_policy
@@ -35,6 +35,7 @@ class Settings:
     candidates: tuple[Candidate, ...]
     baseline: "Evaluated | None"
     baseline_path: Path | None
+    save_baseline: Path | None
     accepts_review: bool
     scenario_sources: tuple[str, ...]
     scenario_base: Path
@@ -89,6 +90,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
             "--gitleaks-compare: one candidate alone is compared with nothing; "
             "write a second table, or name a saved report with --gitleaks-baseline"
         )
+    save = _save_baseline(root, candidates)
     if saved:
         _refuse_overwriting(saved, [reports.path / one.folder / REPORT for one in candidates if one.folder])
     return Settings(
@@ -96,6 +98,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         candidates=candidates,
         baseline=baseline,
         baseline_path=saved.path() if saved else None,
+        save_baseline=save,
         accepts_review=_accepts_review(given(root, "fail_on")),
         scenario_sources=tuple(scenarios.value) if scenarios else ("core",),
         scenario_base=scenarios.base if scenarios else root.path,
@@ -117,13 +120,17 @@ def report_folder(root: Root) -> ReportFolder:
     output = given(root, "output")
     if output and not output.value:
         raise InputError(f"{output.named_by}: is empty; name a folder for the reports")
-    # As text, so that `..` behind a link leads where it seems to.
-    folder = Path(os.path.abspath(output.path() if output else root.path / RESULTS))  # noqa: PTH100 - as said
+    folder = _absolute(output) if output else root.path / RESULTS
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not existing.is_dir():
         raise InputError(f"--gitleaks-output {folder}: {existing} is a file; name a folder")
     read = [value.path() for name in ("analysis", "baseline") if (value := given(root, name))]
     return ReportFolder(folder, root.path, tuple(read))
+
+
+def _absolute(value: Given) -> Path:
+    # As text, so that `..` behind a link leads where it seems to.
+    return Path(os.path.abspath(value.path()))  # noqa: PTH100 - as said
 
 
 def _analyses(value: Given | None) -> Path | None:
@@ -139,9 +146,32 @@ def _analyses(value: Given | None) -> Path | None:
 def _baseline(value: Given | None) -> "Evaluated | None":
     if value is None:
         return None
-    from gitleaks_eval.comparison import evaluated_from_report  # noqa: PLC0415 - only where something is compared
+    from gitleaks_eval.baseline import evaluated_from_baseline, is_baseline  # noqa: PLC0415 - only where something is
+    from gitleaks_eval.comparison import evaluated_from_report  # noqa: PLC0415 - compared
 
-    return evaluated_from_report(read_json(value.path(), f"{value.named_by}:"), str(value.value))
+    document = read_json(value.path(), f"{value.named_by}:")
+    read = evaluated_from_baseline if is_baseline(document) else evaluated_from_report
+    return read(document, str(value.value))
+
+
+def _save_baseline(root: Root, candidates: Sequence[Candidate]) -> Path | None:
+    value, compared = given(root, "save_baseline"), given(root, "baseline")
+    if value is None:
+        return None
+    from gitleaks_eval.baseline import refuse_other_file  # noqa: PLC0415 - only where one is saved
+
+    if not value.value:
+        raise InputError(f"{value.named_by}: is empty; name a file for the baseline")
+    path = _absolute(value)
+    named = f"{value.named_by} {value.value}"
+    if len(candidates) > 1:
+        raise InputError(f"{named}: a baseline is of one candidate; name one version and configuration")
+    if compared and compared.path().resolve() == path.resolve():
+        raise InputError(f"{named}: this run reads it; save to another file, and replace it by hand")
+    if link := link_on_the_way(path, root.path):
+        raise InputError(f"{named}: {link} is a link, and nothing is written behind one; name another file")
+    refuse_other_file(path, value.named_by)
+    return path
 
 
 def _refuse_overwriting(saved: Given, reports: Iterable[Path]) -> None:

@@ -74,9 +74,7 @@ class ReportFolder:
             InputError: when there is one.
             OSError: when a folder cannot be looked into.
         """
-        roots = {self.root, self.root.resolve()}
-        above = [folder for folder in self.path.parents if roots.intersection(folder.parents)]
-        link = next((place for place in (*reversed(above), self.path) if place.is_symlink()), None)
+        link = link_on_the_way(self.path, self.root)
         if link is None and self.path.is_dir():
             link = next(_links(self.path), None)
         if link:
@@ -223,6 +221,13 @@ class ReportFolder:
             return
         with FileLock(locks / hashlib.sha256(os.fsencode(self.path)).hexdigest(), timeout=_LOCK_SECONDS):
             yield
+
+
+def link_on_the_way(path: Path, root: Path) -> Path | None:
+    """The first link among a path and the folders above it that are below the root."""
+    roots = {root, root.resolve()}
+    above = [folder for folder in path.parents if roots.intersection(folder.parents)]
+    return next((place for place in (*reversed(above), path) if place.is_symlink()), None)
 
 
 def _links(folder: Path) -> Iterator[Path]:
