@@ -338,6 +338,7 @@ USAGE_ERRORS = {
     "a file that is not there": ["--gitleaks-baseline=none.json"],
     "scenarios": ["--gitleaks-scenarios=none"],
     "judges": ["--gitleaks-judges", "--gitleaks-judge-mode=none"],
+    "of pytest": ["--gitleaks-typo"],
 }
 
 
@@ -345,6 +346,14 @@ USAGE_ERRORS = {
 def test_a_usage_error_leaves_no_decision_of_yesterday(project: pytest.Pytester, options: list[str]) -> None:
     assert project.runpytest_subprocess("--gitleaks-eval", *options).ret == pytest.ExitCode.USAGE_ERROR
     assert files(project.path / RESULTS) == set()
+
+
+@pytest.mark.parametrize("option", ["-v", "-n1", "--gitleaks-output=out"])
+def test_a_conftest_that_is_broken_leaves_no_decision_of_yesterday(project: pytest.Pytester, option: str) -> None:
+    project.runpytest_subprocess("--gitleaks-eval", option)
+    project.makeconftest("1 / 0")
+    assert project.runpytest_subprocess("--gitleaks-eval", option).ret == pytest.ExitCode.USAGE_ERROR
+    assert files(project.path / ("out" if "out" in option else RESULTS)) == set()
 
 
 def test_a_crash_leaves_no_decision_of_yesterday(project: pytest.Pytester) -> None:
@@ -355,8 +364,8 @@ def test_a_crash_leaves_no_decision_of_yesterday(project: pytest.Pytester) -> No
 
 def test_what_only_shows_or_runs_a_part_leaves_the_full_reports(project: pytest.Pytester) -> None:
     before = report(project)
-    for options in (["--gitleaks-eval", "--co"], ["--gitleaks-eval", "-k", "none"], ["--gitleaks-eval", "-k", "SA_1_"]):
-        project.runpytest_subprocess("-q", *options)
+    for option in ("--co", "--markers", "--help", "--version", "--fixtures", "-knone", "-kSA_1_"):
+        project.runpytest_subprocess("-q", "--gitleaks-eval", option)
         assert report(project) == before
     assert (project.path / RESULTS / "partial/scorecard.md").exists()
     project.runpytest_subprocess("-q", "--gitleaks-eval", "-k", "none")

@@ -1,6 +1,8 @@
 """Which modules a run collects, which arguments narrow it, and whose settings it has."""
 
+import contextlib
 import glob
+import os
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +21,11 @@ PATH_OPTIONS = {
         *("judge-store", "real-repo", "corpus", "baseline", "save-baseline"),
     )
 }
+# Options with which pytest runs no test.
+SHOWING = (
+    *("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow"),
+    *("markers", "help", "version"),
+)
 # What selects tests; `maxfail` only ends a run early.
 NARROWING = ("keyword", "markexpr", "lf", "deselect", "stepwise")
 
@@ -38,9 +45,31 @@ def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
 
 
 def is_narrowed(config: pytest.Config) -> bool:
-    """Whether the options select a part of the checks, so that the run will be partial, or else they change nothing."""
+    """Whether the options select a part of the checks, so that the run will be partial."""
     selects = any(config.getoption(name, None) for name in NARROWING)
     return selects or not {str(CHECKS), str(JUDGES)}.intersection(config.getoption("file_or_dir"))
+
+
+def only_shows(config: pytest.Config) -> bool:
+    """Whether pytest runs no test."""
+    return any(config.getoption(name, None) for name in SHOWING)
+
+
+def begin_early(config: pytest.Config, added: Sequence[str]) -> None:
+    """Remove earlier reports already while plugins are loaded: an unknown option or a broken conftest.py ends it there.
+
+    Only for a flag on the command line, and where pytest has found the right rootdir; what is wrong is said later.
+    """
+    from gitleaks_eval.controller import begin_reports  # noqa: PLC0415 - it imports this module
+
+    known, typed = config.known_args_namespace, set(map(str, config.invocation_params.args))
+    shows = any(getattr(known, name, None) for name in SHOWING)
+    if FLAG not in typed or typed & PATH_OPTIONS or shows or "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    root = Root(config.rootpath, config.inipath, config.getini, vars(known).get, config.invocation_params.dir)
+    narrowed = not added or any(getattr(known, name, None) for name in NARROWING)
+    with contextlib.suppress(InputError, pytest.UsageError, OSError, ValueError, TypeError):
+        begin_reports(root, narrowed=narrowed)
 
 
 def flagged(config: pytest.Config) -> list[Path]:

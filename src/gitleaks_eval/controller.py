@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.collection import is_narrowed
+from gitleaks_eval.collection import is_narrowed, only_shows
 from gitleaks_eval.configuration import copy_configuration, shown_path
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.evaluation import WORKER_INPUT, Evaluation
@@ -25,25 +25,23 @@ from gitleaks_eval.settings import REPORT, report_folder
 from gitleaks_eval.under_test import UnderTest, find_under_test
 from gitleaks_eval.workbench import Bench, Shared
 
-# Options with which pytest runs no test.
-_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
 
 
-def begin_reports(config: pytest.Config, root: Root) -> None:
+def begin_reports(root: Root, *, narrowed: bool) -> None:
     """Remove what earlier runs wrote; one that selects checks removes what earlier ones of its kind wrote.
 
     Raises:
         InputError: when the folder of the reports cannot be used.
     """
-    is_full = config.getoption("gitleaks_eval")
-    if _only_collects(config) or not (is_full or config.getoption("gitleaks_judges")):
+    is_full = root.getoption("gitleaks_eval")
+    if not (is_full or root.getoption("gitleaks_judges")):
         return
     reports = report_folder(root)
     with _naming_output(reports):
         if not is_full:
             reports.refuse_links()
-        elif not is_narrowed(config):
+        elif not narrowed:
             reports.begin(is_any)
         elif reports.path.exists():
             reports.begin(is_partial)
@@ -60,7 +58,7 @@ class Controller:
         self._under_test: list[UnderTest] = []
         self._folder: Path | None = None
         self._is_full = bool(config.getoption("gitleaks_eval"))
-        self._only_collects = _only_collects(config)
+        self._only_collects = only_shows(config)
         self._saved = None if evaluation.checks else self._saved_report()
         if self._is_full and not self._only_collects:
             self._check_output()
@@ -208,10 +206,6 @@ class Controller:
         if digest is None:
             return "the scanner and configuration that made the analyses"
         return f"{fields['name']} {fields['version']}, configuration sha256 {digest[:12]}"
-
-
-def _only_collects(config: pytest.Config) -> bool:
-    return any(config.getoption(name, None) for name in _SHOWING)
 
 
 @contextmanager

@@ -49,16 +49,16 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     Raises:
         pytest.UsageError: when something that the user gave is wrong on sight.
     """
-    from gitleaks_eval.collection import effective_root  # noqa: PLC0415 - only where a run is active
+    from gitleaks_eval.collection import effective_root, is_narrowed, only_shows  # noqa: PLC0415 - only where a run is active
     from gitleaks_eval.controller import Controller, begin_reports  # noqa: PLC0415 - it imports this module
 
     # Before anything private is on the disk: a corpus may be cloned here.
     _stop_on_signals()
     try:
         root = effective_root(config)
-        if not hasattr(config, "workerinput"):
+        if not hasattr(config, "workerinput") and not only_shows(config):
             # Before anything else can be wrong: no run that ends here leaves the decision of another as its own.
-            begin_reports(config, root)
+            begin_reports(root, narrowed=is_narrowed(config))
         settings = read_settings(root, reads_reports=judges and not checks)
         scenarios = _scenarios(settings)
         evaluation = Evaluation(config, settings, scenarios, _recipes(scenarios, judges=judges))

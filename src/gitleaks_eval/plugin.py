@@ -108,13 +108,17 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     """Let the flag collect the shipped checks, beside the files and folders that are named."""
     known = early_config.known_args_namespace
     if known.gitleaks_eval or known.gitleaks_judges:
-        from gitleaks_eval.collection import (  # noqa: PLC0415 - only when asked for
-            added_arguments,
-            refuse_misread_repositories,
-        )
+        with plain_imports():
+            from gitleaks_eval.collection import (  # noqa: PLC0415 - only when asked for
+                added_arguments,
+                begin_early,
+                refuse_misread_repositories,
+            )
 
+            added = added_arguments(early_config, known.file_or_dir)
+            begin_early(early_config, added)
         refuse_misread_repositories(early_config)
-        args.extend(added_arguments(early_config, known.file_or_dir))
+        args.extend(added)
 
 
 def pytest_configure(config: pytest.Config) -> None:
