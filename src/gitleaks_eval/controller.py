@@ -14,7 +14,6 @@ import pytest
 from gitleaks_eval.configuration import copy_configuration, shown_path
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.evaluation import WORKER_INPUT, Evaluation
-from gitleaks_eval.plugin import plain_imports
 from gitleaks_eval.recorder import Recorder
 from gitleaks_eval.reports.folder import prepare_folder
 from gitleaks_eval.settings import ANALYSES
@@ -96,8 +95,7 @@ class Controller:
             names = [subject.name for subject in self._evaluation.subjects]
             for candidate in self._settings.candidates:
                 self._evaluation.workbench(candidate.name).start(names if self._is_full and not narrowed else ())
-        with plain_imports():
-            from gitleaks_eval.closing import Closing  # noqa: PLC0415 - loaded while the first scans are under way
+        from gitleaks_eval.closing import Closing  # noqa: PLC0415 - loaded while the first scans are under way
 
         closing = Closing(self._config, self._evaluation, self._under_test, self._recorder, self._saved)
         self._config.pluginmanager.register(closing, "gitleaks_eval_closing")

@@ -4,9 +4,6 @@ Without the flag, and without a check named by path or node id, nothing beyond t
 """
 
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Literal
@@ -128,25 +125,9 @@ def pytest_configure(config: pytest.Config) -> None:
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
-        with plain_imports():
-            # The controller is what `activate` loads next.
-            from gitleaks_eval import controller, evaluation  # noqa: F401, PLC0415 - loaded only when asked for
+        from gitleaks_eval import evaluation  # noqa: PLC0415 - loaded only when asked for
 
         evaluation.activate(config, checks=checks, judges=judges)
-
-
-@contextmanager
-def plain_imports() -> Iterator[None]:
-    """Import without pytest's rewriting of assertions: it takes longer than the import, and ours explain themselves."""
-    finders = sys.meta_path
-    plain = [finder for finder in finders if not type(finder).__module__.startswith("_pytest.")]
-    # Another list: a thread that imports may be walking this one.
-    sys.meta_path = list(plain)
-    try:
-        yield
-    finally:
-        finders[:0] = [finder for finder in sys.meta_path if finder not in plain]
-        sys.meta_path = finders
 
 
 def is_shipped(argument: str, *folders: Path) -> bool:
