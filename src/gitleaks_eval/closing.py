@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gitleaks_eval.assembly import evaluated, make_run
+from gitleaks_eval.command_line import is_typed, selects
 from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, comparability, compare
 from gitleaks_eval.configuration import shown_path
 from gitleaks_eval.errors import EvaluationError, InputError
@@ -159,7 +160,11 @@ class Closing:
     def _refuse_nothing(self, session: pytest.Session) -> None:
         ends_well = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
         collected = self._collected()
-        if self._is_full and session.exitstatus in ends_well and not (collected.identities or collected.beside):
+        if not self._is_full or session.exitstatus not in ends_well or collected.identities or collected.beside:
+            return
+        if not is_typed(self._config) and selects(self._config):
+            self._written = "gitleaks-eval: no check is among what was selected, so nothing was evaluated"
+        else:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
             self._written = (
                 "ERROR gitleaks-eval: no check was collected, so nothing was evaluated; see -k, -m and the arguments"

@@ -197,7 +197,7 @@ def explains(differences: Differences, check_id: str, scenario: str | None) -> b
 def excuse(differences: Differences, baseline: Mapping[CheckKey, str], key: CheckKey, *, review: bool) -> str | None:
     """Why a failure of a check in a comparison is not one of this candidate (its xfail reason), else None.
 
-    `review` is whether what is to review is accepted (`--gitleaks-fail-on regression`). Where the candidate
+    `review` is whether what is to review is accepted (`--gitleaks-fail-on=regression`). Where the candidate
     loses something, a check that looks at findings fails for more than it does with the baseline.
     """
     if _fails_by_loss(differences, key.check_id, key.scenario):

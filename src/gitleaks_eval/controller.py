@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from gitleaks_eval.command_line import is_typed
 from gitleaks_eval.configuration import copy_configuration, shown_path
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.evaluation import WORKER_INPUT, Evaluation
+from gitleaks_eval.plugin import CHECKS
 from gitleaks_eval.recorder import Recorder
 from gitleaks_eval.reports.folder import prepare_folder
 from gitleaks_eval.settings import ANALYSES
@@ -92,9 +94,10 @@ class Controller:
         if self._evaluation.shared and not self._config.pluginmanager.has_plugin("dsession"):
             chosen = ("keyword", "markexpr", "lf", "deselect", "stepwise", "maxfail")
             narrowed = any(self._config.getoption(name, None) for name in chosen)
-            names = [subject.name for subject in self._evaluation.subjects]
-            for candidate in self._settings.candidates:
-                self._evaluation.workbench(candidate.name).start(names if self._is_full and not narrowed else ())
+            is_whole = str(CHECKS) in self._config.getoption("file_or_dir") and not narrowed
+            names = [subject.name for subject in self._evaluation.subjects] if is_whole else []
+            for candidate in self._settings.candidates if is_whole or is_typed(self._config) else ():
+                self._evaluation.workbench(candidate.name).start(names)
         from gitleaks_eval.closing import Closing  # noqa: PLC0415 - loaded while the first scans are under way
 
         closing = Closing(self._config, self._evaluation, self._under_test, self._recorder, self._saved)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FLAG = "--gitleaks-eval"
 JUDGES_FLAG = "--gitleaks-judges"
+OURS = "--gitleaks-"
 CHECKS = Path(__file__).parent / "checks"
 JUDGES = Path(__file__).parent / "judges"
 LINT = Path(__file__).parent / "lint"
@@ -65,6 +66,7 @@ _INI_ONLY: tuple[tuple[str, _IniType, bool | None, str], ...] = (
     ("judge_observability", "bool", True, "write judges.jsonl, a line a call (default: true)"),
     ("judge_real_paths", "bool", False, "show judges the paths of real repositories (default: false)"),
 )
+WITH_VALUE = frozenset(f"{OURS}{name.replace('_', '-')}" for name, *_ in (*_OPTIONS, *_REPEATABLE))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -81,11 +83,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="also a test for each expected finding, and for unexpected ones",
     )
     for name, metavar, ini_type, text in _OPTIONS:
-        option = f"--gitleaks-{name.replace('_', '-')}"
+        option = f"{OURS}{name.replace('_', '-')}"
         group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", help=text)
         parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
     for name, metavar, ini_type, text in _REPEATABLE:
-        option = f"--gitleaks-{name.replace('_', '-')}"
+        option = f"{OURS}{name.replace('_', '-')}"
         group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", action="append", help=text)
         parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
     for name, kind, default, text in _INI_ONLY:
@@ -103,13 +105,13 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Let the flag collect the shipped checks, beside the files and folders that are named."""
     known = early_config.known_args_namespace
-    if known.gitleaks_eval or known.gitleaks_judges:
-        from gitleaks_eval.collection import (  # noqa: PLC0415 - only when asked for
-            added_arguments,
-            refuse_misread_repositories,
-        )
+    if _has_options(early_config):
+        from gitleaks_eval.command_line import refuse_misread  # noqa: PLC0415 - only when one of ours is there
 
-        refuse_misread_repositories(early_config)
+        refuse_misread(early_config)
+    if known.gitleaks_eval or known.gitleaks_judges:
+        from gitleaks_eval.collection import added_arguments  # noqa: PLC0415 - only when asked for
+
         args.extend(added_arguments(early_config, known.file_or_dir))
 
 
@@ -128,6 +130,16 @@ def pytest_configure(config: pytest.Config) -> None:
         from gitleaks_eval import evaluation  # noqa: PLC0415 - loaded only when asked for
 
         evaluation.activate(config, checks=checks, judges=judges)
+    elif _has_options(config):
+        from gitleaks_eval.command_line import refuse_without_flag  # noqa: PLC0415 - only when one of ours is there
+
+        refuse_without_flag(config)
+
+
+def _has_options(config: pytest.Config) -> bool:
+    """Whether any option of ours has been given, on the command line or in addopts."""
+    known = vars(config.known_args_namespace)
+    return any(value not in (None, False) for name, value in known.items() if name.startswith("gitleaks_"))
 
 
 def is_shipped(argument: str, *folders: Path) -> bool:
