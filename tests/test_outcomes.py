@@ -215,7 +215,7 @@ def test_an_analysis_that_cannot_be_read_is_an_error_of_its_scenario(pytester: p
         broken.write_text(content, encoding="utf-8")
         result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
         assert result.ret == 1
-        result.stdout.fnmatch_lines([f"ERROR  analysis {broken}: {message}"])
+        result.stdout.fnmatch_lines([f"ERROR  analysis {broken}: {message}  (39 checks)"])
         assert {outcome for name, outcome in outcomes(report(pytester)).items() if "leaky" in name} == {"error"}
 
 
