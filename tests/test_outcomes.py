@@ -193,7 +193,7 @@ def test_a_missed_secret_is_a_guarded_fail_beside_a_documented_strong_pass(pytes
     result.stdout.fnmatch_lines(
         [
             "FAIL  1 of 2 expected secrets found, 1 MISSED, 0 unexpected  (documented score * STRONG_PASS)",
-            f"MISSED  leaky  deploy/key.pem:1  private-key  fails {' '.join(ids)}",
+            f"MISSED  leaky  deploy/key.pem:1  private-key  HIGH  fails {' '.join(ids)}",
             "Accuracy 8 failed * | Detection 1 failed * | 6 more categories 5.00 | leaky 9 failed | *",
         ]
     )

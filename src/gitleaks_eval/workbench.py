@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -210,7 +210,7 @@ class Workbench:
             with _no_collector():
                 analysis = read_analysis(path)
                 if isinstance(scenario, Scenario) and name not in self.subjects:
-                    self._record(name, _subject(scenario.expected, analysis))
+                    self._record(name, _subject(scenario.expected, analysis, self._policy))
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
@@ -543,17 +543,18 @@ def analysis_path(folder: Path, name: str) -> Path:
     return folder / "analyses" / name / "product.json"
 
 
-def _subject(expected: Expected, analysis: Analysis) -> Subject:
+def _subject(expected: Expected, analysis: Analysis, policy: SeverityPolicy) -> Subject:
     try:
         findings = analysis.findings()
     except CheckFailed:
         # The checks say what is wrong with the list; nothing in it is a finding that was expected.
         findings = []
+    severity_of = partial(policy.severity, in_head=expected.secrets_in_head != 0)
     metadata = analysis.document.get("metadata")
     outer = metadata if isinstance(metadata, dict) else {}
     attempts = analysis.results.get("scan_attempts")
     return Subject(
-        match_findings(expected, findings),
+        match_findings(expected, findings, severity_of),
         _text(outer.get("scanner") or outer.get("tool_name") or analysis.results.get("tool")),
         _text(outer.get("tool_version") or analysis.results.get("tool_version")),
         attempts if isinstance(attempts, int) else None,
