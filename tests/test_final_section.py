@@ -1,6 +1,7 @@
 """The end of a run: one cause is told once, no message is lost, and nothing contradicts the exit status."""
 
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from corpus import KEY, analysed_corpus, report, shipped_scenarios
@@ -179,3 +180,23 @@ def test_what_was_not_applicable_is_listed_with_its_reason_where_pytest_lists_sk
     assert "N/A [2] EC-1: N/A - repo is not expected to be empty" in listed
     counts = [int(line.partition("[")[2].partition("]")[0]) for line in listed]
     assert sum(counts) == report(pytester)["summary"]["not_applicable"]
+
+
+# The suite in JUnit's file.
+
+
+@BOTH_WAYS
+def test_the_suite_in_a_junit_file_has_decision_scores_scanner_and_configuration(
+    pytester: pytest.Pytester, options: list[str], parallel: list[str]
+) -> None:
+    pytester.runpytest_subprocess("--gitleaks-eval", *options, "--junitxml=junit.xml", *parallel)
+    suite = ET.parse(pytester.path / "junit.xml").getroot().find("testsuite")  # noqa: S314 - our own file
+    assert suite is not None
+    found = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
+    summary, scanner = report(pytester)["summary"], report(pytester)["scanner"]
+    assert found["gitleaks_eval.decision"] == summary["guarded_decision"] == "FAIL"
+    assert found["gitleaks_eval.documented_decision"] == summary["decision"]
+    assert float(found["gitleaks_eval.score"] or 0) == pytest.approx(5 * summary["score"], abs=0.01)
+    assert found["gitleaks_eval.scanner_name"] == scanner["name"]
+    assert found["gitleaks_eval.scanner_version"] == scanner["version"]
+    assert {"gitleaks_eval.config", "gitleaks_eval.config_sha256", "gitleaks_eval.scanner_sha256"} <= found.keys()

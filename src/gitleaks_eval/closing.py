@@ -28,6 +28,7 @@ from gitleaks_eval.reports.files import (
     write_reports,
 )
 from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields
+from gitleaks_eval.reports.junit import add_suite_properties
 from gitleaks_eval.reports.pytest_summary import PytestSummary
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.terminal import Troubles, comparison_summary, summary
@@ -76,6 +77,7 @@ class Closing:
             self._compare()
             self._fail_with_verdict(session)
             self._fail_with_decision(session)
+        add_suite_properties(self._config, runs)
         if self._is_full:
             self._write(session, self._write_all)
 
