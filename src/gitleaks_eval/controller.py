@@ -20,6 +20,7 @@ from gitleaks_eval.recorder import Recorder
 from gitleaks_eval.reports.folder import prepare_folder
 from gitleaks_eval.settings import ANALYSES
 from gitleaks_eval.under_test import UnderTest, find_under_test
+from gitleaks_eval.watching import UNDER_WAY, Watch, to_terminal
 from gitleaks_eval.workbench import Bench, Shared
 
 # Options with which pytest runs no test.
@@ -37,6 +38,7 @@ class Controller:
         self._recorder = Recorder()
         self._under_test: list[UnderTest] = []
         self._folder: Path | None = None
+        self._watch: Watch | None = None
         self._is_full = bool(config.getoption("gitleaks_eval"))
         self._only_collects = any(config.getoption(name, None) for name in _SHOWING)
         self._saved = None if evaluation.checks else self._saved_report()
@@ -120,6 +122,8 @@ class Controller:
 
     def pytest_unconfigure(self) -> None:
         """Remove what the run shared."""
+        if self._watch:
+            self._watch.stop()
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -150,6 +154,8 @@ class Controller:
 
     def _share(self) -> None:
         self._folder = folder = Path(tempfile.mkdtemp(prefix="gitleaks-eval-"))
+        if self._config.get_verbosity() >= 0 and self._config.pluginmanager.has_plugin("terminalreporter"):
+            self._watch = Watch(folder / UNDER_WAY, to_terminal())
         run_id, trace_key = str(uuid.uuid4()), secrets.token_hex(32) if self._evaluation.judging else ""
         benches = {}
         for index, one in enumerate(self._under_test):

@@ -22,6 +22,7 @@ from gitleaks_eval.analysis import Provenance, analyse
 from gitleaks_eval.canary import build_canary, canary_secrets, check_canary, finds
 from gitleaks_eval.envelope import Analysis, read_analysis
 from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.escaping import printable
 from gitleaks_eval.evidence import CheckFailed
 from gitleaks_eval.git import Readable, head_contents, read_head, readable
 from gitleaks_eval.gitleaks import ScannerBuild
@@ -35,6 +36,7 @@ from gitleaks_eval.scenario import Expected, Scenario
 from gitleaks_eval.secret_kinds import Secret, reveals
 from gitleaks_eval.severity import SeverityPolicy, load_policy
 from gitleaks_eval.sharing import all_turns, made_once, turn, write_atomically
+from gitleaks_eval.watching import UNDER_WAY, under_way
 
 ATTEMPTS = 3
 SWITCH_SECONDS = 0.001
@@ -306,16 +308,19 @@ class Workbench:
         repository = self.repository(scenario)
         self._canary()
         planted = self._recipe(scenario).secrets.values() if scenario.corpus is None else ()
-        with turn(Path(self._bench.turns), self._cores):
+        with turn(Path(self._bench.turns), self._cores), self._under_way(scenario.name):
             scans = [self._scanned(repository, planted, beside_others=True, finds_again=finds_again)]
             ended = time.monotonic()
         while len(scans) < ATTEMPTS and _over_threshold(scans, scenario.expected):
-            with all_turns(Path(self._bench.turns), self._cores):
+            with all_turns(Path(self._bench.turns), self._cores), self._under_way(scenario.name):
                 scans.append(self._scanned(repository, planted, finds_again=finds_again))
                 ended = time.monotonic()
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
         return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans), ended)
+
+    def _under_way(self, name: str) -> contextlib.AbstractContextManager[None]:
+        return under_way(Path(self._bench.turns).parent / UNDER_WAY, printable(name))
 
     def _believed(self, scenario: Scenario) -> Scanned:
         """A scan that found something, or one after which the scanner still finds."""
@@ -352,7 +357,7 @@ class Workbench:
         folder, seconds = self._folder / "clones" / repository.name, self._bench.timeout_seconds
         try:
             cloned = clone(repository, folder, seconds, self._stop)
-            with turn(Path(self._bench.turns), self._cores):
+            with turn(Path(self._bench.turns), self._cores), self._under_way(repository.name):
                 built = BuiltRepository(cloned.path, readable(cloned.path, seconds))
                 scan = self._scanned(built, (), obey_allow=False)
             self._leave_traces(repository.name, scan)
