@@ -32,14 +32,14 @@ def typecheck(session: nox.Session) -> None:
 
 @nox.session
 def evaluate(session: nox.Session) -> None:
-    """Evaluate a Gitleaks: `nox -s evaluate -- --gitleaks-version 8.18.4`."""
+    """Evaluate a Gitleaks: `nox -s evaluate -- --gitleaks-version=8.18.4`."""
     session.install("-e", ".")
     session.run("pytest", "--gitleaks-eval", *session.posargs)
 
 
 @nox.session
 def evaluate_llm(session: nox.Session) -> None:
-    """Evaluate, then let LLM judges look: `nox -s evaluate_llm -- --gitleaks-judge-mode heuristic`."""
+    """Evaluate, then let LLM judges look: `nox -s evaluate_llm -- --gitleaks-judge-mode=heuristic`."""
     session.install("-e", ".[judges]")
     session.run("pytest", "--gitleaks-eval", "--gitleaks-judges", *session.posargs)
 

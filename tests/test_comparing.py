@@ -602,7 +602,11 @@ def test_ACME_2(analysis, most):
 def test_a_further_miss_is_a_regression(saved: Path, tmp_path: Path) -> None:
     worse = against(saved, tmp_path, "--gitleaks-fail-on=regression", "-rfx", missing=[KEY, TOKEN])
     assert (worse.status, worse.verdicts) == (1, {NEW: "REGRESSION"})
-    assert worse.line("LOST  leaky  config/token.env:4  github-pat")
+    # Its ground truth says no severity, and the two say the same of one finding.
+    assert worse.line("LOST  leaky  config/token.env:4") == "LOST  leaky  config/token.env:4  github-pat  HIGH"
+    assert worse.line("MISSED  leaky  config/token.env:4").startswith(
+        "MISSED  leaky  config/token.env:4  github-pat  HIGH  fails "
+    )
     assert "test_expected_finding[leaky-deploy/key.pem:1:private-key] - as in baseline" in worse.text
     assert "test_expected_finding[leaky-config/token.env:4:github-pat] - missed: " in worse.text
 

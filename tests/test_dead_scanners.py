@@ -741,7 +741,7 @@ def test_one_failing_scenario_does_not_take_the_reports_of_another_away(
     assert outcome.outcomes(failing) == {"error": 39}
     good = outcome.outcomes(working)
     assert good["passed"] + good["not_applicable"] == 39
-    problem = f"scenario {failing}: ended with exit code 1: 9:00AM FTL no space left on device"
+    problem = f"scenario {failing}: ended with exit code 1: 9:00AM FTL no space left on device  (39 checks)"
     assert [line.removeprefix("ERROR  ") for line in outcome.errors] == [problem]
     names = {path.relative_to(outcome.folder).as_posix() for path in outcome.folder.rglob("*.*")}
     assert names >= {f"{working}_eval.json", f"analysis/{working}.json", f"{failing}_eval.json", "scorecard.json"}

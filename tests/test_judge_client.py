@@ -163,7 +163,7 @@ AT_ONCE: list[tuple[str, Behaviour, str, str]] = [
     ("incomplete", good(reasoning=None), "invalid", "lacks reasoning"),
     ("bad-request", failing(400, "invalid_request_error"), "transport", "HTTP 400"),
     ("no-such-path", failing(404, "not_found_error"), "transport", "HTTP 404"),
-    ("key-refused", failing(401, "authentication_error"), "transport", "--gitleaks-judge-mode heuristic"),
+    ("key-refused", failing(401, "authentication_error"), "transport", "--gitleaks-judge-mode=heuristic"),
     ("too-large", failing(413, "request_too_large"), "transport", "the prompt is too large"),
 ]
 
@@ -453,7 +453,7 @@ def test_without_credentials_the_three_ways_are_named_once(
     replies, warnings = (done := ask(FOUR, options, nothing_leaks)).replies, done.warnings
     assert {reply.kind for reply in replies} == {"transport"}
     (warning,) = warnings
-    for way in ("ANTHROPIC_API_KEY", "--gitleaks-judge-mode heuristic", "--gitleaks-judge-mode replay"):
+    for way in ("ANTHROPIC_API_KEY", "--gitleaks-judge-mode=heuristic", "--gitleaks-judge-mode=replay"):
         assert way in warning
         assert way not in replies[0].message
     assert "credentials" in replies[0].message
@@ -620,7 +620,7 @@ def test_another_prompt_or_model_is_a_miss_that_says_how_to_record(
     ]
     for reply in misses:
         assert reply.kind == "replay_miss"
-        assert f"--gitleaks-judge-mode llm --gitleaks-judge-store {options.store}" in reply.message
+        assert f"--gitleaks-judge-mode=llm --gitleaks-judge-store={options.store}" in reply.message
     assert len(messages_server.posts) == 1
 
 

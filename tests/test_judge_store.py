@@ -84,7 +84,7 @@ def test_a_broken_entry_is_an_error_that_names_the_file_and_not_a_miss(tmp_path:
     with pytest.raises(EvaluationError) as caught:
         load(tmp_path, "name")
     assert str(entry_path(tmp_path, "name")) in str(caught.value)
-    assert "--gitleaks-judge-mode llm" in str(caught.value)
+    assert "--gitleaks-judge-mode=llm" in str(caught.value)
 
 
 def test_a_folder_in_the_place_of_an_entry_is_a_broken_entry(tmp_path: Path) -> None:

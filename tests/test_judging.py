@@ -363,7 +363,7 @@ def test_what_was_never_recorded_is_a_replay_miss(pytester: pytest.Pytester, opt
     result = run(pytester, *BOTH, REPLAY, "--gitleaks-judge-store=elsewhere", *options)
     assert result.ret == 1
     assert kinds(report(pytester)) == ["replay_miss"] * 4
-    result.stdout.fnmatch_lines(["*record it with --gitleaks-judge-mode llm --gitleaks-judge-store *elsewhere"])
+    result.stdout.fnmatch_lines(["*record it with --gitleaks-judge-mode=llm --gitleaks-judge-store=*elsewhere"])
 
 
 def test_without_credentials_the_three_ways_are_named(
@@ -373,9 +373,9 @@ def test_without_credentials_the_three_ways_are_named(
     result = run(pytester, *BOTH, OURS, *options)
     assert result.ret == 1
     assert kinds(report(pytester)) == ["transport"] * 4
-    ways = "WARNING *ANTHROPIC_API_KEY*--gitleaks-judge-mode heuristic*--gitleaks-judge-mode replay*"
+    ways = "WARNING *ANTHROPIC_API_KEY*--gitleaks-judge-mode=heuristic*--gitleaks-judge-mode=replay*"
     result.stdout.fnmatch_lines([ways])
-    assert result.stdout.str().count("--gitleaks-judge-mode heuristic") == 1
+    assert result.stdout.str().count("--gitleaks-judge-mode=heuristic") == 1
     assert messages_server.requests == []
 
 
@@ -406,7 +406,7 @@ def test_without_the_extra_there_is_one_clear_error(pytester: pytest.Pytester, o
     assert [line for line in result.errlines if line] == [
         (
             "ERROR: --gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
-            "or use --gitleaks-judge-mode heuristic, or --gitleaks-judge-mode replay"
+            "or use --gitleaks-judge-mode=heuristic, or --gitleaks-judge-mode=replay"
         )
     ]
     assert run(pytester, "-p", "no_sdk", *BOTH, HEURISTIC, *options).ret == 0

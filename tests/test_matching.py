@@ -144,6 +144,13 @@ def test_the_severity_is_the_expected_one_or_else_the_reported_one() -> None:
     assert [match.severity for match in match_findings(expected, actual).matches] == ["HIGH", "CRITICAL", "LOW", None]
 
 
+def test_a_missed_finding_has_the_severity_of_the_policy() -> None:
+    wanted = (ExpectedFinding("a", "r", 1), ExpectedFinding("a", "r", 20, "LOW"), ExpectedFinding("b", "s", 1, "LOW"))
+    expected = Expected(3, 0, 0, 0, 0, 0, findings=wanted)
+    matches = match_findings(expected, [finding("b", 1, "s", "HIGH")], lambda rule, path: f"{rule} in {path}").matches
+    assert [match.severity for match in matches] == ["r in a", "r in a", "LOW"]
+
+
 def test_the_reported_severity_is_what_the_scanner_said() -> None:
     wanted = (ExpectedFinding("a", "r", 1, "HIGH"), ExpectedFinding("a", "r", 30))
     expected = Expected(2, 0, 0, 0, 0, 0, findings=wanted)

@@ -55,24 +55,6 @@ def test_the_import_machinery_is_as_it_was_when_tests_run(pytester: pytest.Pytes
     assert result.ret == 0
 
 
-@pytest.mark.parametrize("spelling", ["--gitleaks-output={}", "--gitleaks-output {}"])
-def test_an_option_is_no_path_to_look_for_rootdir_however_it_is_written(
-    pytester: pytest.Pytester, tmp_path_factory: pytest.TempPathFactory, spelling: str
-) -> None:
-    analysed_corpus(pytester.path / "corpus")
-    project = pytester.mkdir("project")
-    (project / "pytest.ini").write_text(
-        "[pytest]\ngitleaks_scenarios = ../corpus/truth\ngitleaks_analysis = ../corpus/analyses\n", encoding="utf-8"
-    )
-    output = tmp_path_factory.mktemp("elsewhere") / "out"
-    arguments = spelling.format(output).split(" ")
-    done = pytester.run(sys.executable, "-c", f"import os; os.chdir({str(project)!r}); import pytest, sys; "
-                        f"sys.exit(pytest.main(['--gitleaks-eval', *{arguments!r}]))")  # fmt: skip
-    assert done.ret == 0
-    done.stdout.fnmatch_lines(["*| 2 scenarios (../corpus/truth)"])
-    assert (output / "scorecard.md").exists()
-
-
 def test_other_peoples_folder_stays_as_it_is(pytester: pytest.Pytester, options: list[str]) -> None:
     theirs = {".gitignore": "node_modules/\n", "analysis/production.json": "{}", "model_eval.json": "{}"}
     folder = pytester.mkdir("theirs")

@@ -193,7 +193,7 @@ def test_a_missed_secret_is_a_guarded_fail_beside_a_documented_strong_pass(pytes
     result.stdout.fnmatch_lines(
         [
             "FAIL  1 of 2 expected secrets found, 1 MISSED, 0 unexpected  (documented score * STRONG_PASS)",
-            f"MISSED  leaky  deploy/key.pem:1  private-key  fails {' '.join(ids)}",
+            f"MISSED  leaky  deploy/key.pem:1  private-key  HIGH  fails {' '.join(ids)}",
             "Accuracy 8 failed * | Detection 1 failed * | 6 more categories 5.00 | leaky 9 failed | *",
         ]
     )
@@ -215,7 +215,7 @@ def test_an_analysis_that_cannot_be_read_is_an_error_of_its_scenario(pytester: p
         broken.write_text(content, encoding="utf-8")
         result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
         assert result.ret == 1
-        result.stdout.fnmatch_lines([f"ERROR  analysis {broken}: {message}"])
+        result.stdout.fnmatch_lines([f"ERROR  analysis {broken}: {message}  (39 checks)"])
         assert {outcome for name, outcome in outcomes(report(pytester)).items() if "leaky" in name} == {"error"}
 
 

@@ -462,12 +462,13 @@ def test_values_that_pytest_misreads_are_refused_before_anything_of_a_repository
     (hostile / "pytest.ini").write_text("[pytest]\naddopts = -k SC_1\n", encoding="utf-8")
     (pytester.path / "repos.txt").write_text(f"{hostile}\n{hostile}\n", encoding="utf-8")
     for value, why in (
-        ("@repos.txt", "pytest reads it as a file of arguments"),
-        (str(hostile), f"pytest takes its own configuration from {hostile}/pytest.ini"),
+        ("@repos.txt", "pytest reads a value with @ behind a space as a file of arguments"),
+        (str(hostile), f"pytest looks * found rootdir {hostile} and its ini file {hostile}/pytest.ini"),
     ):
         result = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-real-repo", value)
         assert result.ret == pytest.ExitCode.USAGE_ERROR
-        result.stderr.fnmatch_lines([f"ERROR: --gitleaks-real-repo {value}: {why}; write --gitleaks-real-repo={value}"])
+        written = f"  pytest *--gitleaks-eval --gitleaks-real-repo={value}"
+        result.stderr.fnmatch_lines([f"ERROR: --gitleaks-real-repo {value}: {why}; write", written])
         assert "it runs" not in result.stdout.str() + result.stderr.str()
 
 

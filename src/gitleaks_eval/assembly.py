@@ -11,7 +11,7 @@ from gitleaks_eval.comparison import Evaluated, check_outcomes, lint_faults
 from gitleaks_eval.escaping import few
 from gitleaks_eval.evaluation import Evaluation
 from gitleaks_eval.real_repository import RealRepository
-from gitleaks_eval.recorder import CONFIG_LINT, ERROR, NOT_RUN, CheckResult, Collected, Recorder
+from gitleaks_eval.recorder import CONFIG_LINT, ERROR, FAILED, NOT_RUN, CheckResult, Collected, Recorder
 from gitleaks_eval.reports.judges import combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scenario import Scenario
@@ -57,7 +57,8 @@ def make_run(
     incomplete = any(result.outcome == ERROR for result in (*results, *lint)) or bool(recorder.broken_files)
     partial = len(results) < possible
     findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
-    card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=partial)
+    faulty = any(result.outcome == FAILED for result in lint)
+    card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=partial, faulty=faulty)
     judging = evaluation.judging
     judged = judging.judged(evaluation.folder) if judging else None
     return Run(
@@ -77,7 +78,7 @@ def make_run(
         analyses=None if settings.analyses else _analyses(workbench.folder, [*subjects, *real]),
         repositories=[_real_evaluation(workbench.folder, one, recorded) for one in evaluation.repositories],
         judged=judged,
-        combined=combined_of(judged, card, incomplete=incomplete, partial=partial),
+        combined=combined_of(judged, card, incomplete=incomplete, partial=partial, faulty=faulty),
         judge_log=bool(judging and judging.settings.observability),
         lint=lint,
     )

@@ -9,9 +9,12 @@ import pytest
 
 from gitleaks_eval.assembly import evaluated, make_run
 from gitleaks_eval.candidates import folder_name
+from gitleaks_eval.causes import causes
+from gitleaks_eval.command_line import is_typed, selects
 from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, comparability, compare
 from gitleaks_eval.configuration import shown_path
 from gitleaks_eval.errors import EvaluationError, InputError
+from gitleaks_eval.escaping import printable
 from gitleaks_eval.evaluation import COLLECTED, Evaluation
 from gitleaks_eval.hidden import hidden_findings
 from gitleaks_eval.judges.verdict import Combined, Judged
@@ -27,9 +30,11 @@ from gitleaks_eval.reports.files import (
 )
 from gitleaks_eval.reports.folder import PARTIAL, is_any, is_partial
 from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields
+from gitleaks_eval.reports.junit import add_suite_properties
+from gitleaks_eval.reports.pytest_summary import PytestSummary
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import scorecard_markdown
-from gitleaks_eval.reports.terminal import comparison_summary, summary
+from gitleaks_eval.reports.terminal import Troubles, comparison_summary, summary
 from gitleaks_eval.settings import REPORT
 from gitleaks_eval.under_test import UnderTest
 
@@ -55,6 +60,8 @@ class Closing:
         self._recorder = recorder
         self._saved = saved
         self._is_full = bool(config.getoption("gitleaks_eval"))
+        self._pytest_summary = PytestSummary()
+        config.pluginmanager.register(self._pytest_summary, "gitleaks_eval_pytest_summary")
         self._runs: dict[str, Run] = {}
         self._compared: Compared | None = None
         self._written: str | None = None
@@ -73,6 +80,8 @@ class Closing:
             self._explain_misses()
             self._compare()
             self._fail_with_verdict(session)
+            self._fail_with_decision(session)
+        add_suite_properties(self._config, runs)
         if self._is_full:
             self._write(session, self._write_all)
             self._save_baseline(session)
@@ -80,19 +89,21 @@ class Closing:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
         """Print the section of the run last, below pytest's list of failures."""
+        troubles = Troubles(causes(self._recorder.errors), list(self._recorder.others))
+        if self._runs:
+            self._pytest_summary.leave_out(terminalreporter, troubles.causes)
         yield
+        self._pytest_summary.put_back(terminalreporter)
         verbosity = self._config.get_verbosity()
         if len(self._runs) == 1:
-            summary(terminalreporter, next(iter(self._runs.values())), self._written, verbosity)
+            summary(terminalreporter, next(iter(self._runs.values())), troubles, self._written, verbosity)
         if self._settings.compares and self._runs:
-            written = self._written if len(self._runs) > 1 else None
-            comparison_summary(terminalreporter, self._runs, self._compared, written, verbosity)
-        if self._runs:
-            return
+            comparison_summary(terminalreporter, self._runs, self._compared, troubles, verbosity)
         if self._judged_alone:
             judges_summary(terminalreporter, *self._judged_alone, verbosity)
-        if self._written:
-            terminalreporter.write_line(self._written, red=self._written.startswith("ERROR"))
+        is_error = self._written is not None and self._written.startswith("ERROR")
+        if self._written and len(self._runs) != 1 and (verbosity >= 0 or is_error or not self._runs):
+            terminalreporter.write_line(printable(self._written), red=is_error)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
@@ -186,7 +197,11 @@ class Closing:
     def _refuse_nothing(self, session: pytest.Session) -> None:
         ends_well = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
         collected = self._collected()
-        if self._is_full and session.exitstatus in ends_well and not (collected.identities or collected.beside):
+        if not self._is_full or session.exitstatus not in ends_well or collected.identities or collected.beside:
+            return
+        if not is_typed(self._config) and selects(self._config):
+            self._written = "gitleaks-eval: no check is among what was selected, so nothing was evaluated"
+        else:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
             self._written = (
                 "ERROR gitleaks-eval: no check was collected, so nothing was evaluated; see -k, -m and the arguments"
@@ -246,6 +261,13 @@ class Closing:
         """Let no comparison end well that does not: what cannot be compared fails no test."""
         verdicts = {pair.verdict for pair in self._compared.pairs} if self._compared else set()
         if session.exitstatus == pytest.ExitCode.OK and verdicts & {REGRESSION, INCOMPLETE}:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _fail_with_decision(self, session: pytest.Session) -> None:
+        """Let no run end well whose decision is FAIL: a hook may have turned its failures into others."""
+        decisions = {run.scorecard.guarded_decision for run in self._runs.values()}
+        # What a comparison excuses is as in its baseline, or has been failed by its verdict.
+        if session.exitstatus == pytest.ExitCode.OK and self._compared is None and "FAIL" in decisions:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _times(self) -> Mapping[str, Sequence[float]]:

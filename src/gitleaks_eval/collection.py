@@ -4,23 +4,16 @@ import contextlib
 import glob
 import os
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gitleaks_eval.command_line import is_typed, names_paths, typed_arguments
 from gitleaks_eval.errors import InputError
-from gitleaks_eval.plugin import CHECKS, FINDINGS, FLAG, JUDGES, JUDGES_FLAG, LINT, is_shipped
+from gitleaks_eval.plugin import CHECKS, FINDINGS, JUDGES, LINT, WITH_VALUE, is_shipped
 from gitleaks_eval.root import Root
 
-PATH_OPTIONS = {
-    f"--gitleaks-{name}"
-    for name in (
-        *("binary", "version", "config", "scenarios", "analysis", "output"),
-        *("judge-store", "real-repo", "corpus", "baseline", "save-baseline"),
-    )
-}
 # Options with which pytest runs no test.
 SHOWING = (
     *("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow"),
@@ -33,15 +26,17 @@ NARROWING = ("keyword", "markexpr", "lf", "deselect", "stepwise")
 def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
     """What the flags add to the arguments: the shipped checks or judges, unless a node id or one of them narrows.
 
-    With a flag in `addopts`, what pytest would collect without arguments is added, too: appending
-    arguments makes it forget that.
+    With a flag in `addopts` nothing is added to what the command line names; where it names nothing, what
+    pytest would collect without arguments is added, too: appending arguments makes it forget that.
     """
     if any("::" in argument or is_shipped(argument) for argument in named):
         return []
     shipped = [str(folder) for folder in flagged(config)]
-    if named or {FLAG, JUDGES_FLAG}.intersection(config.invocation_params.args):
+    if is_typed(config):
         return shipped
-    return [*shipped, *_default_arguments(config)]
+    if names_paths(config, named):
+        return []
+    return shipped if named else [*shipped, *_default_arguments(config)]
 
 
 def is_narrowed(config: pytest.Config) -> bool:
@@ -62,9 +57,10 @@ def begin_early(config: pytest.Config, added: Sequence[str]) -> None:
     """
     from gitleaks_eval.controller import begin_reports  # noqa: PLC0415 - it imports this module
 
-    known, typed = config.known_args_namespace, set(map(str, config.invocation_params.args))
+    known = config.known_args_namespace
+    misleads = not WITH_VALUE.isdisjoint(typed_arguments(config))
     shows = any(getattr(known, name, None) for name in SHOWING)
-    if FLAG not in typed or typed & PATH_OPTIONS or shows or "PYTEST_XDIST_WORKER" in os.environ:
+    if not is_typed(config) or misleads or shows or "PYTEST_XDIST_WORKER" in os.environ:
         return
     root = Root(config.rootpath, config.inipath, config.getini, vars(known).get, config.invocation_params.dir)
     narrowed = not added or any(getattr(known, name, None) for name in NARROWING)
@@ -79,43 +75,21 @@ def flagged(config: pytest.Config) -> list[Path]:
     return [*folders, *([JUDGES] if known.gitleaks_judges else [])]
 
 
-def refuse_misread_repositories(config: pytest.Config) -> None:
-    """Refuse what gives a real repository a say in the run: pytest reads values behind a space in its own way.
-
-    A list `@file` it takes for a file of arguments, and around a path it looks for its own configuration,
-    which can name plugins to load and checks to leave out.
-
-    Raises:
-        pytest.UsageError: before any conftest.py is loaded.
-    """
-    option, invocation = "--gitleaks-real-repo", config.invocation_params.dir
-    ini = None if config.known_args_namespace.inifilename else config.inipath
-    is_foreign = ini is not None and ini.parent not in (invocation, *invocation.parents)
-    arguments = [str(argument) for argument in config.invocation_params.args]
-    for value in [value for name, value in pairwise(arguments) if name == option]:
-        if value.startswith("@"):
-            raise pytest.UsageError(f"{option} {value}: pytest reads it as a file of arguments; write {option}={value}")
-        if is_foreign:
-            raise pytest.UsageError(
-                f"{option} {value}: pytest takes its own configuration from {ini}; write {option}={value}"
-            )
-
-
 def effective_root(config: pytest.Config) -> Root:
     """The rootdir and ini file of the full run.
 
-    pytest looks for them before it knows our options, around every argument that is no option: around our
-    package when a check is named by its path, and around the value of `--gitleaks-output DIR`. Then they are
-    the ones that it would find from `--rootdir`, else from the invocation directory, `addopts` included; a
-    file named with `-c` stands.
+    pytest looks for them around every argument that is no option: around our package when a check is named by
+    its path, as a pasted node id does. Then they are the ones that it would find from `--rootdir`, else from
+    the invocation directory, `addopts` included; a file named with `-c` stands, and so do settings with `-o`.
     """
     invocation = config.invocation_params.dir
-    if config.getoption("inifilename") or not _misled(config):
+    if config.getoption("inifilename") or not _names_shipped(config):
         return Root(config.rootpath, config.inipath, _naming(config.getini), config.getoption, invocation)
     rootdir = config.getoption("rootdir")
     start = invocation / rootdir if rootdir else invocation
     # A second configuration that only finds and parses: it captures, rewrites and imports nothing.
-    quiet = ["--noconftest", "--assert=plain", "-s", str(start)]
+    overrides = [f"--override-ini={setting}" for setting in config.getoption("override_ini") or ()]
+    quiet = ["--noconftest", "--assert=plain", "-s", *overrides, str(start)]
     found = pytest.Config.fromdictargs({}, list(quiet))
     if addopts := found.getini("addopts"):
         found = pytest.Config.fromdictargs({}, [*addopts, *quiet])
@@ -140,11 +114,10 @@ def _naming(getini: Callable[[str], Any]) -> Callable[[str], Any]:
     return get
 
 
-def _misled(config: pytest.Config) -> bool:
+def _names_shipped(config: pytest.Config) -> bool:
     # The folder that the flag itself adds came after pytest had looked for its ini file.
     added = set(map(str, flagged(config))) - set(config.invocation_params.args)
-    names_shipped = any(is_shipped(argument) for argument in set(config.getoption("file_or_dir")) - added)
-    return names_shipped or any(option in config.invocation_params.args for option in PATH_OPTIONS)
+    return any(is_shipped(argument) for argument in set(config.getoption("file_or_dir")) - added)
 
 
 def _default_arguments(config: pytest.Config) -> list[str]:

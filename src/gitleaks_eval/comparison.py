@@ -197,7 +197,7 @@ def explains(differences: Differences, check_id: str, scenario: str | None) -> b
 def excuse(differences: Differences, baseline: Mapping[CheckKey, str], key: CheckKey, *, review: bool) -> str | None:
     """Why a failure of a check in a comparison is not one of this candidate (its xfail reason), else None.
 
-    `review` is whether what is to review is accepted (`--gitleaks-fail-on regression`). Where the candidate
+    `review` is whether what is to review is accepted (`--gitleaks-fail-on=regression`). Where the candidate
     loses something, a check that looks at findings fails for more than it does with the baseline.
     """
     if _fails_by_loss(differences, key.check_id, key.scenario):
@@ -377,11 +377,18 @@ def _difference(scenario: str, old: Match | None, new: Match | None) -> Differen
         one.rule_id,
         new.reported_line_number if new else None,
         new.reported_rule_id if new else None,
-        (old.reported_severity or old.severity) if old else None,
+        _severity(old, new),
         new.reported_severity if new else None,
         old.reported_line_number if old else None,
         old.reported_rule_id if old else None,
     )
+
+
+def _severity(old: Match | None, new: Match | None) -> str | None:
+    if new and new.status == MISSED and new.severity:
+        # As the section of the run says it of the same finding.
+        return new.severity
+    return (old.reported_severity or old.severity) if old else None
 
 
 def _unlisted(matching: Matching) -> int:

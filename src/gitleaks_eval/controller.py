@@ -13,16 +13,18 @@ from typing import Any
 import pytest
 
 from gitleaks_eval.collection import is_narrowed, only_shows
+from gitleaks_eval.command_line import is_typed
 from gitleaks_eval.configuration import copy_configuration, shown_path
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.evaluation import WORKER_INPUT, Evaluation
-from gitleaks_eval.plugin import plain_imports
+from gitleaks_eval.plugin import CHECKS
 from gitleaks_eval.recorder import Recorder
 from gitleaks_eval.reports.files import planned, within
 from gitleaks_eval.reports.folder import ANALYSES, ELSEWHERE, PARTIAL, ReportFolder, is_any, is_partial
 from gitleaks_eval.root import Root
 from gitleaks_eval.settings import REPORT, report_folder
 from gitleaks_eval.under_test import UnderTest, find_under_test
+from gitleaks_eval.watching import UNDER_WAY, Watch, to_terminal
 from gitleaks_eval.workbench import Bench, Shared
 
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
@@ -57,6 +59,7 @@ class Controller:
         self._recorder = Recorder()
         self._under_test: list[UnderTest] = []
         self._folder: Path | None = None
+        self._watch: Watch | None = None
         self._is_full = bool(config.getoption("gitleaks_eval"))
         self._only_collects = only_shows(config)
         self._saved = None if evaluation.checks else self._saved_report()
@@ -114,11 +117,11 @@ class Controller:
         if self._evaluation.shared and not self._config.pluginmanager.has_plugin("dsession"):
             chosen = ("keyword", "markexpr", "lf", "deselect", "stepwise", "maxfail")
             narrowed = any(self._config.getoption(name, None) for name in chosen)
-            names = [subject.name for subject in self._evaluation.subjects]
-            for candidate in self._settings.candidates:
-                self._evaluation.workbench(candidate.name).start(names if self._is_full and not narrowed else ())
-        with plain_imports():
-            from gitleaks_eval.closing import Closing  # noqa: PLC0415 - loaded while the first scans are under way
+            is_whole = str(CHECKS) in self._config.getoption("file_or_dir") and not narrowed
+            names = [subject.name for subject in self._evaluation.subjects] if is_whole else []
+            for candidate in self._settings.candidates if is_whole or is_typed(self._config) else ():
+                self._evaluation.workbench(candidate.name).start(names)
+        from gitleaks_eval.closing import Closing  # noqa: PLC0415 - loaded while the first scans are under way
 
         closing = Closing(self._config, self._evaluation, self._under_test, self._recorder, self._saved)
         self._config.pluginmanager.register(closing, "gitleaks_eval_closing")
@@ -140,6 +143,8 @@ class Controller:
 
     def pytest_unconfigure(self) -> None:
         """Remove what the run shared."""
+        if self._watch:
+            self._watch.stop()
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -176,6 +181,8 @@ class Controller:
 
     def _share(self) -> None:
         self._folder = folder = Path(tempfile.mkdtemp(prefix="gitleaks-eval-"))
+        if self._config.get_verbosity() >= 0 and self._config.pluginmanager.has_plugin("terminalreporter"):
+            self._watch = Watch(folder / UNDER_WAY, to_terminal())
         run_id, trace_key = str(uuid.uuid4()), secrets.token_hex(32) if self._evaluation.judging else ""
         benches = {}
         for index, one in enumerate(self._under_test):

@@ -371,6 +371,9 @@ class Evaluation:
         identity = item.stash.get(IDENTITY, None)
         if identity is None:
             if item.path.parent == FINDINGS:
+                if outcome := _outcome(report, call):
+                    item.user_properties[:] = _outcome_properties(outcome, left, call)
+                    report.user_properties = list(item.user_properties)
                 _show_message_only(report, call)
                 self._excuse_beside(report, item)
             return report
@@ -471,7 +474,7 @@ def _outcome_properties(outcome: str, left: Evidence, call: pytest.CallInfo[None
         value = call.excinfo.value
         text = str(getattr(value, "msg", None) or value)
         own = isinstance(value, (AssertionError, EvaluationError, pytest.skip.Exception, pytest.fail.Exception))
-        message = printable(text.strip() if own else f"{type(value).__name__}: {text}".strip())[:2000]
+        message = printable_lines(text.strip() if own else f"{type(value).__name__}: {text}".strip())[:2000]
     return [
         _property("outcome", outcome),
         _property("message", message),

@@ -33,7 +33,7 @@ _FOLDER = "verdicts"
 _SELECTED = "selected-judges.json"
 _NO_SDK = (
     "--gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
-    "or use --gitleaks-judge-mode heuristic, or --gitleaks-judge-mode replay"
+    "or use --gitleaks-judge-mode=heuristic, or --gitleaks-judge-mode=replay"
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +24,8 @@ class Match(NamedTuple):
     """One expected or unexpected finding and what became of it.
 
     `file_path`, `rule_id`, `line_number` and `severity` are the expected finding's where there is one (and
-    it has a severity), else the reported one's; `reported_*` is what the scanner said, None if it said nothing.
+    it has a severity), else the reported one's; that of a missed one is the policy's. `reported_*` is what the
+    scanner said, None if it said nothing.
     """
 
     status: str
@@ -93,8 +94,15 @@ def _collector_paused() -> Iterator[None]:
 
 
 @_collector_paused()
-def match_findings(expected: Expected, reported: Iterable[Mapping[str, Any]]) -> Matching:
-    """Match in passes: all exact ones, moved (nearest line, at most 3 away), relabelled (aliases first)."""
+def match_findings(
+    expected: Expected,
+    reported: Iterable[Mapping[str, Any]],
+    severity_of: Callable[[str, str], str] | None = None,
+) -> Matching:
+    """Match in passes: all exact ones, moved (nearest line, at most 3 away), relabelled (aliases first).
+
+    `severity_of` gives the severity of a missed finding by rule id and path, as the policy has it.
+    """
     found = _by_file(reported)
     wanted: defaultdict[str, list[ExpectedFinding]] = defaultdict(list)
     for finding in sorted(expected.findings, key=attrgetter("file_path", "line_number", "rule_id")):
@@ -104,7 +112,7 @@ def match_findings(expected: Expected, reported: Iterable[Mapping[str, Any]]) ->
     # No finding changes its file, so that each file is matched by itself, and most of a report is in no such file.
     for path, findings in wanted.items():
         taken, found[path] = _pair(findings, found.get(path, ()))
-        matches += map(_matched, findings, taken)
+        matches += map(_matched, findings, taken, repeat(severity_of))
         compared += sum(map(_compares_severity, findings, taken))
     left = [
         Match(UNEXPECTED, path, line, rule, severity or None, rule, line, severity or None)
@@ -202,7 +210,10 @@ def _compares_severity(finding: ExpectedFinding, taken: _Taken | None) -> bool:
     return finding.expected_severity is not None and taken is not None and taken[0] != RELABELLED
 
 
-def _matched(finding: ExpectedFinding, taken: _Taken | None) -> Match:
+def _matched(finding: ExpectedFinding, taken: _Taken | None, severity_of: Callable[[str, str], str] | None) -> Match:
+    if taken is None and severity_of:
+        level = severity_of(finding.rule_id, finding.file_path)
+        return Match(MISSED, finding.file_path, finding.line_number, finding.rule_id, level, None, None)
     status, (line, rule_id, severity) = taken or (MISSED, (None, None, None))
     return Match(
         status,

@@ -4,9 +4,6 @@ Without the flag, and without a check named by path or node id, nothing beyond t
 """
 
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +17,7 @@ if TYPE_CHECKING:
 
 FLAG = "--gitleaks-eval"
 JUDGES_FLAG = "--gitleaks-judges"
+OURS = "--gitleaks-"
 CHECKS = Path(__file__).parent / "checks"
 JUDGES = Path(__file__).parent / "judges"
 LINT = Path(__file__).parent / "lint"
@@ -69,6 +67,7 @@ _INI_ONLY: tuple[tuple[str, _IniType, bool | None, str], ...] = (
     ("judge_observability", "bool", True, "write judges.jsonl, a line a call (default: true)"),
     ("judge_real_paths", "bool", False, "show judges the paths of real repositories (default: false)"),
 )
+WITH_VALUE = frozenset(f"{OURS}{name.replace('_', '-')}" for name, *_ in (*_OPTIONS, *_REPEATABLE))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -85,11 +84,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="also a test for each expected finding, and for unexpected ones",
     )
     for name, metavar, ini_type, text in _OPTIONS:
-        option = f"--gitleaks-{name.replace('_', '-')}"
+        option = f"{OURS}{name.replace('_', '-')}"
         group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", help=text)
         parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
     for name, metavar, ini_type, text in _REPEATABLE:
-        option = f"--gitleaks-{name.replace('_', '-')}"
+        option = f"{OURS}{name.replace('_', '-')}"
         group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", action="append", help=text)
         parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
     for name, kind, default, text in _INI_ONLY:
@@ -107,18 +106,17 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Let the flag collect the shipped checks, beside the files and folders that are named."""
     known = early_config.known_args_namespace
+    added: list[str] = []
     if known.gitleaks_eval or known.gitleaks_judges:
-        with plain_imports():
-            from gitleaks_eval.collection import (  # noqa: PLC0415 - only when asked for
-                added_arguments,
-                begin_early,
-                refuse_misread_repositories,
-            )
+        from gitleaks_eval.collection import added_arguments, begin_early  # noqa: PLC0415 - only when asked for
 
-            added = added_arguments(early_config, known.file_or_dir)
-            begin_early(early_config, added)
-        refuse_misread_repositories(early_config)
-        args.extend(added)
+        added = added_arguments(early_config, known.file_or_dir)
+        begin_early(early_config, added)
+    if _has_options(early_config):
+        from gitleaks_eval.command_line import refuse_misread  # noqa: PLC0415 - only when one of ours is there
+
+        refuse_misread(early_config)
+    args.extend(added)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -133,25 +131,19 @@ def pytest_configure(config: pytest.Config) -> None:
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
-        with plain_imports():
-            # The controller is what `activate` loads next.
-            from gitleaks_eval import controller, evaluation  # noqa: F401, PLC0415 - loaded only when asked for
+        from gitleaks_eval import evaluation  # noqa: PLC0415 - loaded only when asked for
 
         evaluation.activate(config, checks=checks, judges=judges)
+    elif _has_options(config):
+        from gitleaks_eval.command_line import refuse_without_flag  # noqa: PLC0415 - only when one of ours is there
+
+        refuse_without_flag(config)
 
 
-@contextmanager
-def plain_imports() -> Iterator[None]:
-    """Import without pytest's rewriting of assertions: it takes longer than the import, and ours explain themselves."""
-    finders = sys.meta_path
-    plain = [finder for finder in finders if not type(finder).__module__.startswith("_pytest.")]
-    # Another list: a thread that imports may be walking this one.
-    sys.meta_path = list(plain)
-    try:
-        yield
-    finally:
-        finders[:0] = [finder for finder in sys.meta_path if finder not in plain]
-        sys.meta_path = finders
+def _has_options(config: pytest.Config) -> bool:
+    """Whether any option of ours has been given, on the command line or in addopts."""
+    known = vars(config.known_args_namespace)
+    return any(value not in (None, False) for name, value in known.items() if name.startswith("gitleaks_"))
 
 
 def is_shipped(argument: str, *folders: Path) -> bool:

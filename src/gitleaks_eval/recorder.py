@@ -81,10 +81,13 @@ class _Entry(NamedTuple):
 class Recorder:
     """The ledger of a run, by node id: a test that only failed to set up, or crashed, is in it, too.
 
-    `broken_files` could not be collected.
+    `broken_files` could not be collected; `errors` has the scenario and the message of each test of ours that
+    could not be run, and `others` the tests that failed and are no checks.
     """
 
     entries: dict[str, _Entry] = field(default_factory=dict)
+    errors: dict[str, tuple[str, str]] = field(default_factory=dict)
+    others: dict[str, None] = field(default_factory=dict)
     broken_files: list[str] = field(default_factory=list)
 
     def record(self, report: pytest.TestReport) -> None:
@@ -93,7 +96,11 @@ class Recorder:
         outcome = properties.get("outcome")
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # what pytest-rerunfailures calls it
             self.entries.pop(report.nodeid, None)
+            self.errors.pop(report.nodeid, None)
+            self.others.pop(report.nodeid, None)
             return
+        if report.failed and "check_id" not in properties and report.when in {"setup", "call", "teardown"}:
+            self.others[report.nodeid] = None
         if report.failed and outcome in {None, PASSED, NOT_APPLICABLE}:
             # A sub-test fails its test after we have looked; a crashed worker never lets us look.
             crashed = "check_id" not in properties and report.when not in {"setup", "call", "teardown"}
@@ -102,6 +109,10 @@ class Recorder:
             properties["message"] = message
         if outcome is None:
             return
+        if outcome == ERROR:
+            self.errors.setdefault(
+                report.nodeid, (str(properties.get("scenario", "")), str(properties.get("message", "")))
+            )
         previous = self.entries.get(report.nodeid)
         if previous and _SEVERITY[previous.outcome] >= _SEVERITY[str(outcome)]:
             return

@@ -107,11 +107,14 @@ def decide(rate: float) -> str:
     return next(name for name, least in THRESHOLDS if rate * SCALE >= least)
 
 
-def guard(decision: str, findings: FindingCounts, *, incomplete: bool) -> str:
-    """The decision that leads: structure alone must not carry a scanner that loses or invents secrets."""
+def guard(decision: str, findings: FindingCounts, *, incomplete: bool, faulty: bool = False) -> str:
+    """The decision that leads: structure alone must not carry a scanner that loses or invents secrets.
+
+    `faulty` is a configuration that fails its lint: nobody knows what else it does not do.
+    """
     if incomplete or findings.missed or findings.unevaluated:
         return "FAIL"
-    if findings.moved or findings.relabelled or findings.unexpected:
+    if faulty or findings.moved or findings.relabelled or findings.unexpected:
         return "FAIL" if decision == "FAIL" else "WEAK_PASS"
     return decision
 
@@ -122,6 +125,7 @@ def make_scorecard(
     *,
     incomplete: bool,
     partial: bool,
+    faulty: bool = False,
 ) -> Scorecard:
     """Score a run by its results; those of checks that take no scenario stand under None."""
     results = [result for group in by_scenario.values() for result in group]
@@ -140,7 +144,7 @@ def make_scorecard(
         },
         findings=findings,
         decision=decision,
-        guarded_decision=guard(decision, findings, incomplete=incomplete) if decision else None,
+        guarded_decision=guard(decision, findings, incomplete=incomplete, faulty=faulty) if decision else None,
     )
 
 

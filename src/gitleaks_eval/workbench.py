@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -22,6 +22,7 @@ from gitleaks_eval.analysis import Provenance, analyse
 from gitleaks_eval.canary import build_canary, canary_secrets, check_canary, finds
 from gitleaks_eval.envelope import Analysis, read_analysis
 from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.escaping import printable
 from gitleaks_eval.evidence import CheckFailed
 from gitleaks_eval.git import Readable, head_contents, read_head, readable
 from gitleaks_eval.gitleaks import ScannerBuild
@@ -35,6 +36,7 @@ from gitleaks_eval.scenario import Expected, Scenario
 from gitleaks_eval.secret_kinds import Secret, reveals
 from gitleaks_eval.severity import SeverityPolicy, load_policy
 from gitleaks_eval.sharing import all_turns, made_once, turn, write_atomically
+from gitleaks_eval.watching import UNDER_WAY, under_way
 
 ATTEMPTS = 3
 SWITCH_SECONDS = 0.001
@@ -210,7 +212,7 @@ class Workbench:
             with _no_collector():
                 analysis = read_analysis(path)
                 if isinstance(scenario, Scenario) and name not in self.subjects:
-                    self._record(name, _subject(scenario.expected, analysis))
+                    self._record(name, _subject(scenario.expected, analysis, self._policy))
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
@@ -306,16 +308,19 @@ class Workbench:
         repository = self.repository(scenario)
         self._canary()
         planted = self._recipe(scenario).secrets.values() if scenario.corpus is None else ()
-        with turn(Path(self._bench.turns), self._cores):
+        with turn(Path(self._bench.turns), self._cores), self._under_way(scenario.name):
             scans = [self._scanned(repository, planted, beside_others=True, finds_again=finds_again)]
             ended = time.monotonic()
         while len(scans) < ATTEMPTS and _over_threshold(scans, scenario.expected):
-            with all_turns(Path(self._bench.turns), self._cores):
+            with all_turns(Path(self._bench.turns), self._cores), self._under_way(scenario.name):
                 scans.append(self._scanned(repository, planted, finds_again=finds_again))
                 ended = time.monotonic()
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
         return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans), ended)
+
+    def _under_way(self, name: str) -> contextlib.AbstractContextManager[None]:
+        return under_way(Path(self._bench.turns).parent / UNDER_WAY, printable(name))
 
     def _believed(self, scenario: Scenario) -> Scanned:
         """A scan that found something, or one after which the scanner still finds."""
@@ -352,7 +357,7 @@ class Workbench:
         folder, seconds = self._folder / "clones" / repository.name, self._bench.timeout_seconds
         try:
             cloned = clone(repository, folder, seconds, self._stop)
-            with turn(Path(self._bench.turns), self._cores):
+            with turn(Path(self._bench.turns), self._cores), self._under_way(repository.name):
                 built = BuiltRepository(cloned.path, readable(cloned.path, seconds))
                 scan = self._scanned(built, (), obey_allow=False)
             self._leave_traces(repository.name, scan)
@@ -543,17 +548,18 @@ def analysis_path(folder: Path, name: str) -> Path:
     return folder / "analyses" / name / "product.json"
 
 
-def _subject(expected: Expected, analysis: Analysis) -> Subject:
+def _subject(expected: Expected, analysis: Analysis, policy: SeverityPolicy) -> Subject:
     try:
         findings = analysis.findings()
     except CheckFailed:
         # The checks say what is wrong with the list; nothing in it is a finding that was expected.
         findings = []
+    severity_of = partial(policy.severity, in_head=expected.secrets_in_head != 0)
     metadata = analysis.document.get("metadata")
     outer = metadata if isinstance(metadata, dict) else {}
     attempts = analysis.results.get("scan_attempts")
     return Subject(
-        match_findings(expected, findings),
+        match_findings(expected, findings, severity_of),
         _text(outer.get("scanner") or outer.get("tool_name") or analysis.results.get("tool")),
         _text(outer.get("tool_version") or analysis.results.get("tool_version")),
         attempts if isinstance(attempts, int) else None,

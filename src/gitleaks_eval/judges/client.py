@@ -90,8 +90,8 @@ _TRUNCATED = _Failed("truncated", "the reply was cut off before its end: choose 
 _TOO_LARGE = _Failed("invalid", "what came is larger than 1 MiB: check ANTHROPIC_BASE_URL and the proxy")
 _NO_MESSAGE = _Failed("invalid", "what came is not a reply of the Messages API: check ANTHROPIC_BASE_URL and the proxy")
 _NO_SDK = (
-    "--gitleaks-judge-mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
-    "or use --gitleaks-judge-mode heuristic, or --gitleaks-judge-mode replay"
+    "--gitleaks-judge-mode=llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
+    "or use --gitleaks-judge-mode=heuristic, or --gitleaks-judge-mode=replay"
 )
 
 
@@ -174,7 +174,7 @@ def _not_recorded(folder: Path) -> _Failed:
     return _Failed(
         "replay_miss",
         f"no reply to this prompt and model is recorded in {folder}: record it with "
-        f"--gitleaks-judge-mode llm --gitleaks-judge-store {folder}",
+        f"--gitleaks-judge-mode=llm --gitleaks-judge-store={folder}",
     )
 
 

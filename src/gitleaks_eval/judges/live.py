@@ -31,8 +31,8 @@ FIRST_WAIT, LONGEST_WAIT, SHORTEST_WAIT = 0.5, 8.0, 0.25
 DROPPED_AT_MOST = 6
 PREFLIGHT_SECONDS = 10.0
 OTHER_MODES = (
-    "set ANTHROPIC_API_KEY, or use --gitleaks-judge-mode heuristic, or --gitleaks-judge-mode replay "
-    "with recorded replies in --gitleaks-judge-store DIR"
+    "set ANTHROPIC_API_KEY, or use --gitleaks-judge-mode=heuristic, or --gitleaks-judge-mode=replay "
+    "with recorded replies in --gitleaks-judge-store=DIR"
 )
 _NO_CONNECTION = "no connection to the Messages API: check the network, ANTHROPIC_BASE_URL and the proxy"
 _REDIRECTED = "it redirects, and prompts go nowhere but to ANTHROPIC_BASE_URL: set that to the address meant"

@@ -61,7 +61,7 @@ def load(folder: Path, name: str) -> Message | None:
 
 def _broken(path: Path, problem: str) -> EvaluationError:
     return EvaluationError(
-        f"replay store: {path}: {problem}; remove it and record it anew with --gitleaks-judge-mode llm"
+        f"replay store: {path}: {problem}; remove it and record it anew with --gitleaks-judge-mode=llm"
     )
 
 

@@ -1,7 +1,7 @@
 """What the reports say of the judges: `llm` and `combined` in JSON, a table for people, rows in the terminal."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from gitleaks_eval.errors import InputError
 from gitleaks_eval.escaping import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Verdict, combine
+from gitleaks_eval.recorder import FAILED
 from gitleaks_eval.scenario import read_json
 from gitleaks_eval.schema import report_problems
 from gitleaks_eval.scoring import FindingCounts, Scorecard
@@ -49,12 +50,15 @@ def read_report(folder: Path, corpus_sha256: str, *, scanned: bool) -> Mapping[s
     return document
 
 
-def combined_of(judged: Judged | None, card: Scorecard, *, incomplete: bool, partial: bool) -> Combined | None:
+def combined_of(
+    judged: Judged | None, card: Scorecard, *, incomplete: bool, partial: bool, faulty: bool
+) -> Combined | None:
     """The combined score of a run, when judges looked at its scenarios."""
     judgement = judged.by_mode.get(SYNTHETIC) if judged else None
     if judgement is None:
         return None
-    return combine(judgement, card.score.rate, card.findings, incomplete=incomplete, partial=partial)
+    combined = combine(judgement, card.score.rate, card.findings, incomplete=incomplete, partial=partial)
+    return _capped(combined) if faulty else combined
 
 
 def combined_with(report: Mapping[str, Any], judged: Judged) -> Combined | None:
@@ -64,7 +68,15 @@ def combined_with(report: Mapping[str, Any], judged: Judged) -> Combined | None:
         return None
     summary = report["summary"]
     findings = FindingCounts(**summary["findings"])
-    return combine(judgement, summary["score"], findings, incomplete=report["incomplete"], partial=False)
+    faulty = any(one["outcome"] == FAILED for one in report.get("config_lint", ()))
+    combined = combine(judgement, summary["score"], findings, incomplete=report["incomplete"], partial=False)
+    return _capped(combined) if faulty else combined
+
+
+def _capped(combined: Combined) -> Combined:
+    """At most WEAK_PASS: the configuration fails its lint."""
+    is_better = combined.guarded_decision in {"STRONG_PASS", "PASS"}
+    return replace(combined, guarded_decision="WEAK_PASS") if is_better else combined
 
 
 def llm_fields(judged: Judged | None, combined: Combined | None) -> dict[str, Any]:

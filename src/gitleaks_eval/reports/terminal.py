@@ -1,14 +1,15 @@
 """What the terminal shows: the header of a run, and a section at its end."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import pytest
 
+from gitleaks_eval.causes import Cause, cause_lines
 from gitleaks_eval.escaping import few, printable
 from gitleaks_eval.matching import Match
-from gitleaks_eval.recorder import ERROR, failed_ids
+from gitleaks_eval.recorder import FAILED, failed_ids
 from gitleaks_eval.reports.comparison import Compared, comparison_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
@@ -16,11 +17,28 @@ from gitleaks_eval.reports.scorecard import counted, where
 from gitleaks_eval.scoring import Score
 
 FINDINGS_AT_MOST = 20
-ERRORS_AT_MOST = 5
+OTHERS_AT_MOST = 3
 _COLOURS = {"STRONG_PASS": "green", "PASS": "green", "WEAK_PASS": "yellow", "FAIL": "red"}
 
 
-def summary(terminal: pytest.TerminalReporter, run: Run, written: str | None, verbosity: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Troubles:
+    """What went wrong beside the checks: why tests of ours could not be run, and which failed that are no checks."""
+
+    causes: Sequence[Cause]
+    others: Sequence[str]
+
+    def lines(self) -> Iterator[str]:
+        """A block a cause, and a line for all others."""
+        yield from cause_lines(self.causes)
+        if self.others:
+            shown = few([printable(name) for name in self.others], OTHERS_AT_MOST)
+            yield f"FAILED  {_number(self.others, 'test that is no check', 'tests that are no checks')}: {shown}"
+
+
+def summary(
+    terminal: pytest.TerminalReporter, run: Run, troubles: Troubles, written: str | None, verbosity: int
+) -> None:
     """The section of a run; `written` is what was written, or why nothing was. Quiet runs get less."""
     terminal.write_sep("=", "gitleaks-eval", bold=True)
     decision = run.scorecard.guarded_decision
@@ -28,9 +46,12 @@ def summary(terminal: pytest.TerminalReporter, run: Run, written: str | None, ve
     terminal.write_line(_headline(run), bold=True, **colour)
     if written and written.startswith("ERROR"):
         terminal.write_line(printable(written), red=True)
+    # Even where pytest is as quiet as can be: its own list of errors leaves to us what we tell.
+    for line in troubles.lines():
+        terminal.write_line(line, red=True)
     if verbosity < -1:
         return
-    for line in (*_reasons(run), *_findings(run)):
+    for line in (*_reasons(run), *_lint(run), *_findings(run)):
         terminal.write_line(printable(line), red=True)
     for line in _details(run, verbosity):
         terminal.write_line(printable(line))
@@ -42,7 +63,7 @@ def comparison_summary(
     terminal: pytest.TerminalReporter,
     runs: Mapping[str, Run],
     compared: Compared | None,
-    written: str | None,
+    troubles: Troubles,
     verbosity: int,
 ) -> None:
     """The section of a comparison: a row a candidate, a verdict a pair, and what is lost."""
@@ -58,13 +79,15 @@ def comparison_summary(
         if verbosity >= 0 and worst & {"INCOMPLETE"}:
             for line in dict.fromkeys(line for run in runs.values() for line in _reasons(run)):
                 terminal.write_line(printable(line), red=True)
-    if written and (verbosity >= 0 or written.startswith("ERROR")):
-        terminal.write_line(printable(written), red=written.startswith("ERROR"))
+    if len(runs) > 1:
+        for line in troubles.lines():
+            terminal.write_line(line, red=True)
 
 
 def _details(run: Run, verbosity: int) -> Iterator[str]:
-    if verbosity >= 0:
+    if verbosity >= 0 or any(_failures(score) for score in run.scorecard.by_category.values()):
         yield from _scores(run, verbosity)
+    if verbosity >= 0 or any(one.left is None or failed_ids(one.results) for one in run.repositories):
         yield from _repositories(run)
     if run.judged:
         yield from (
@@ -99,18 +122,14 @@ def _reasons(run: Run) -> Iterator[str]:
         return
     for reason in run.reasons:
         yield f"INCOMPLETE  {reason}"
-    errors: defaultdict[str, dict[str | None, str]] = defaultdict(dict)
-    for result in run.results:
-        if result.outcome == ERROR:
-            errors[result.message.removeprefix(f"scenario {result.scenario}: ")][result.scenario] = result.message
-    for message, by_scenario in list(errors.items())[:ERRORS_AT_MOST]:
-        names = [printable(str(name)) for name in by_scenario]
-        whole = next(iter(by_scenario.values()))
-        yield (
-            f"ERROR  {whole}" if len(names) == 1 else f"ERROR  in {len(names)} scenarios ({few(names, 10)}): {message}"
-        )
-    if len(errors) > ERRORS_AT_MOST:
-        yield f"ERROR  and {len(errors) - ERRORS_AT_MOST} more"
+
+
+def _lint(run: Run) -> Iterator[str]:
+    for result in run.lint:
+        if result.outcome == FAILED:
+            first, *others = result.message.splitlines() or [""]
+            more = f" (and {len(others)} more lines)" if others else ""
+            yield f"FAILED  {result.check_id}  {first}{more}"
 
 
 def _findings(run: Run) -> Iterator[str]:

@@ -1,0 +1,202 @@
+"""The end of a run: one cause is told once, no message is lost, and nothing contradicts the exit status."""
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from corpus import KEY, analysed_corpus, report, shipped_scenarios
+
+from gitleaks_eval.causes import cause_lines, causes
+
+pytestmark = pytest.mark.usefixtures("own_environment")
+
+BOTH_WAYS = pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
+XFAILING = """
+import pytest
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.add_marker(pytest.mark.xfail(reason="nobody looks"))
+"""
+HIDING = """
+import pytest
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport():
+    report = yield
+    if report.failed:
+        report.outcome = "passed"
+    return report
+"""
+
+
+def section(result: pytest.RunResult) -> list[str]:
+    """The lines of our section."""
+    start = next(index for index, line in enumerate(result.outlines) if line.strip("=") == " gitleaks-eval ")
+    return result.outlines[start + 1 :]
+
+
+@pytest.fixture
+def options(pytester: pytest.Pytester) -> list[str]:
+    """Options of a run that needs no scanner, and misses a secret."""
+    return analysed_corpus(pytester.path / "corpus", missing=[KEY])
+
+
+# A decision of FAIL.
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("hooks", [XFAILING, HIDING], ids=["xfails", "passes"])
+def test_a_decision_of_fail_never_ends_well_whatever_other_hooks_make_of_failures(
+    pytester: pytest.Pytester, options: list[str], hooks: str, parallel: list[str]
+) -> None:
+    pytester.makepyfile(meddling=hooks)
+    result = pytester.runpytest_subprocess("-pmeddling", "--gitleaks-eval", *options, *parallel)
+    assert result.parseoutcomes().get("failed", 0) == 0
+    assert report(pytester)["summary"]["guarded_decision"] == "FAIL"
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_a_baseline_excuses_a_decision_of_fail(pytester: pytest.Pytester, options: list[str]) -> None:
+    pytester.runpytest_subprocess("--gitleaks-eval", *options)
+    (pytester.path / "gitleaks-eval-results/evaluation_report.json").rename(pytester.path / "known.json")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "--gitleaks-baseline=known.json")
+    assert report(pytester)["summary"]["guarded_decision"] == "FAIL"
+    assert result.ret == 0
+
+
+# What fails beside the checks.
+
+
+@pytest.fixture
+def linted(pytester: pytest.Pytester, tmp_path: Path) -> list[str]:
+    """Options of a run whose configuration has a key that the scanner ignores."""
+    (pytester.path / ".gitleaks.toml").write_text("nothing = 1\n[extend]\nuseDefault = true\n", encoding="utf-8")
+    return ["--gitleaks-eval", shipped_scenarios(tmp_path / "scenarios", "private-keys", "no-secrets")]
+
+
+@pytest.mark.parametrize("quiet", [[], ["-q"]])
+def test_a_configuration_that_fails_its_lint_is_at_most_a_weak_pass_and_the_section_says_so(
+    pytester: pytest.Pytester, linted: list[str], quiet: list[str]
+) -> None:
+    result = pytester.runpytest_subprocess(*linted, *quiet)
+    assert result.ret == 1
+    first, second, *_ = section(result)
+    assert first.startswith("WEAK_PASS  2 of 2 expected secrets found, 0 unexpected, canary found")
+    assert second.startswith("FAILED  CL-1  .gitleaks.toml nothing: ")
+    assert report(pytester)["summary"]["guarded_decision"] == "WEAK_PASS"
+
+
+@BOTH_WAYS
+def test_tests_that_are_no_checks_and_fail_are_named(pytester: pytest.Pytester, parallel: list[str]) -> None:
+    options = analysed_corpus(pytester.path / "corpus")
+    pytester.makepyfile(
+        test_own="import pytest\n@pytest.mark.parametrize('n', range(5))\ndef test_unit(n):\n    assert n > 3\n"
+    )
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "test_own.py", *parallel)
+    assert result.ret == 1
+    (line,) = (line for line in section(result) if line.startswith("FAILED  "))
+    assert line.startswith("FAILED  4 tests that are no checks: test_own.py::test_unit[")
+    assert line.endswith(", …")
+
+
+# One cause.
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("verbosity", [[], ["-q"], ["-qq"], ["-v", "--tb=long"]], ids=" ".join)
+def test_one_cause_is_one_block_that_counts_its_checks(
+    pytester: pytest.Pytester, tmp_path: Path, verbosity: list[str], parallel: list[str]
+) -> None:
+    (pytester.path / ".gitleaks.toml").write_text(
+        "[extend]\nuseDefault = true\n[[rules]]\nid = 'bad'\nregex = '''(?<=x)y('''\n", encoding="utf-8"
+    )
+    corpus = shipped_scenarios(tmp_path / "scenarios", "private-keys", "no-secrets")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", corpus, "--gitleaks-findings", *verbosity, *parallel)
+    assert result.ret == 1
+    assert "fails the canary" in result.stdout.str()
+    (told,) = (line for line in result.outlines if "fails the canary" in line)
+    # 39 checks of each scenario, CL-2, two expected findings, and one test a scenario for unexpected ones.
+    assert told.startswith("ERROR  in 2 scenarios (")
+    assert told.endswith("  (83 checks)")
+    result.stdout.no_fnmatch_line("*ERROR at setup*")
+    if "-qq" not in verbosity:
+        assert result.parseoutcomes()["errors"] == 83
+
+
+def test_a_fixture_that_breaks_shows_its_traceback_once(pytester: pytest.Pytester) -> None:
+    options = analysed_corpus(pytester.path / "corpus")
+    pytester.makepyfile(
+        test_own="""
+        import pytest
+        from gitleaks_eval import check
+        @pytest.fixture
+        def broken():
+            raise RuntimeError("no such thing")
+        @check("OWN-1", "Own", category="Own")
+        def test_own(broken, analysis):
+            pass
+        """
+    )
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "test_own.py")
+    assert result.stdout.str().count('raise RuntimeError("no such thing")') == 1
+    assert result.parseoutcomes()["errors"] == 2
+
+
+def test_causes_are_bounded_and_no_line_of_them_starts_with_what_is_quoted() -> None:
+    long = "scenario a: first\n::error::second\n" + "\n".join(f"line {number} " + "x" * 9999 for number in range(99))
+    found = causes({"one[a]": ("a", long), "one[b]": ("b", long.replace("scenario a", "scenario b"))})
+    lines = list(cause_lines(found))
+    assert len(lines) == 10
+    assert lines[:2] == ["ERROR  in 2 scenarios (a, b): first  (2 checks)", "  | ::error::second"]
+    assert max(map(len, lines)) < 500
+    many = causes({f"one[{number}]": (str(number), f"cause {number}") for number in range(9)})
+    assert list(cause_lines(many))[-1] == "ERROR  and 4 more"
+
+
+# pytest's short summary.
+
+
+@BOTH_WAYS
+def test_at_80_columns_a_failed_line_keeps_its_message(
+    pytester: pytest.Pytester, options: list[str], monkeypatch: pytest.MonkeyPatch, parallel: list[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, *parallel)
+    failed = [line for line in result.outlines if line.startswith("FAILED ")]
+    assert len(failed) == result.parseoutcomes()["failed"]
+    (line,) = (line for line in failed if "SA_10" in line)
+    assert line.endswith(f"::test_SA_10_expected_findings[leaky] - missing {KEY[0]}:{KEY[2]}")
+    assert sum("short test summary info" in line for line in result.outlines) == 1
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("asked", ["-rA", "-ra", "-rs"])
+def test_what_was_not_applicable_is_listed_with_its_reason_where_pytest_lists_skips(
+    pytester: pytest.Pytester, options: list[str], asked: str, parallel: list[str]
+) -> None:
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, asked, *parallel)
+    listed = [line for line in result.outlines if line.startswith("N/A [")]
+    assert "N/A [2] EC-1: N/A - repo is not expected to be empty" in listed
+    counts = [int(line.partition("[")[2].partition("]")[0]) for line in listed]
+    assert sum(counts) == report(pytester)["summary"]["not_applicable"]
+
+
+# The suite in JUnit's file.
+
+
+@BOTH_WAYS
+def test_the_suite_in_a_junit_file_has_decision_scores_scanner_and_configuration(
+    pytester: pytest.Pytester, options: list[str], parallel: list[str]
+) -> None:
+    pytester.runpytest_subprocess("--gitleaks-eval", *options, "--junitxml=junit.xml", *parallel)
+    suite = ET.parse(pytester.path / "junit.xml").getroot().find("testsuite")  # noqa: S314 - our own file
+    assert suite is not None
+    found = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
+    summary, scanner = report(pytester)["summary"], report(pytester)["scanner"]
+    assert found["gitleaks_eval.decision"] == summary["guarded_decision"] == "FAIL"
+    assert found["gitleaks_eval.documented_decision"] == summary["decision"]
+    assert float(found["gitleaks_eval.score"] or 0) == pytest.approx(5 * summary["score"], abs=0.01)
+    assert found["gitleaks_eval.scanner_name"] == scanner["name"]
+    assert found["gitleaks_eval.scanner_version"] == scanner["version"]
+    assert {"gitleaks_eval.config", "gitleaks_eval.config_sha256", "gitleaks_eval.scanner_sha256"} <= found.keys()
