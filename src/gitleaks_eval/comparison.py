@@ -519,8 +519,10 @@ def _saved_matchings(document: Mapping[str, Any], option: str) -> dict[str, Matc
     names = [one["name"] for one in document["scenarios"]]
     if unknown := sorted(matches.keys() - set(names)):
         raise InputError(f"{option}: findings are of the scenario {unknown[0][:40]!r}, which `scenarios` does not list")
-    counted = document.get("metrics", {}).get("by_scenario", {})
-    return {name: _saved_matching(tuple(matches[name]), counted.get(name)) for name in names}
+    counted = document["metrics"]["by_scenario"] if "metrics" in document else None
+    # One that is listed and not counted had an error: it has no findings, which is not that there are none.
+    known = [name for name in names if counted is None or name in counted or name in matches]
+    return {name: _saved_matching(tuple(matches[name]), (counted or {}).get(name)) for name in known}
 
 
 def _saved_matching(matches: tuple[Match, ...], counted: Mapping[str, int] | None) -> Matching:

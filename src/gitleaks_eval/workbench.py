@@ -556,7 +556,7 @@ def _subject(expected: Expected, analysis: Analysis) -> Subject:
         match_findings(expected, findings),
         _text(outer.get("scanner") or outer.get("tool_name") or analysis.results.get("tool")),
         _text(outer.get("tool_version") or analysis.results.get("tool_version")),
-        attempts if isinstance(attempts, int) else None,
+        attempts if type(attempts) is int and attempts > 0 else None,  # a boolean is an int, too, and no number
     )
 
 
