@@ -80,6 +80,7 @@ def make_run(
         combined=combined_of(judged, card, incomplete=incomplete, partial=partial),
         judge_log=bool(judging and judging.settings.observability),
         lint=lint,
+        only=settings.only,
     )
 
 

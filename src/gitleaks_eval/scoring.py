@@ -84,7 +84,7 @@ class FindingCounts:
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
-    """What a run amounts to; the decisions are None when only a part of the checks was selected."""
+    """What a run amounts to; the decisions are None where only a part of the checks was selected, or none is scored."""
 
     score: Score
     by_category: Mapping[str, Score]
@@ -126,7 +126,7 @@ def make_scorecard(
     """Score a run by its results; those of checks that take no scenario stand under None."""
     results = [result for group in by_scenario.values() for result in group]
     score = score_of(result.outcome for result in results)
-    decision = None if partial else decide(score.rate)
+    decision = None if partial or not results else decide(score.rate)
     return Scorecard(
         score=score,
         by_category={

@@ -42,6 +42,7 @@ def evaluation_report(run: Run) -> Iterator[bytes]:
             "incomplete": run.incomplete,
             "partial": run.partial,
             "reasons": list(run.reasons),
+            **({"only": list(run.only)} if run.only else {}),
             **({"config_lint": [result_fields(result) for result in run.lint]} if run.lint else {}),
             **llm_fields(run.judged, run.combined),
             **real_world_fields(run),

@@ -40,7 +40,8 @@ class Run:
     files that this run made, None when it evaluated files that were there. `repositories` are the real ones;
     `judged` and `combined` are None unless judges were asked; `judge_log` says whether their calls are logged.
     `hidden` says, by scenario and place, which entry of the configuration hides a missed finding;
-    `lint` are the results of the tests of the configuration, outside every score.
+    `lint` are the results of the tests of the configuration, outside every score. `only` names what was evaluated
+    where other kinds were left out (`--gitleaks-only`): the decision is about that alone.
     """
 
     results: Sequence[CheckResult]
@@ -62,6 +63,13 @@ class Run:
     judge_log: bool = True
     hidden: dict[tuple[str, Place], str] = field(default_factory=dict)
     lint: Sequence[CheckResult] = ()
+    only: Sequence[str] = ()
+
+    def no_decision(self) -> str:
+        """Why there is no decision."""
+        if self.partial:
+            return "only a part of the checks was selected"
+        return "nothing that was evaluated has a ground truth"
 
     def hidden_by(self, scenario: str, match: Match) -> str:
         """Which entry of the configuration hides this missed finding; empty when that is not known."""

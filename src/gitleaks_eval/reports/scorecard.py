@@ -106,13 +106,15 @@ def _lines(run: Run) -> Iterator[str]:
     card, findings = run.scorecard, run.scorecard.findings
     yield "# gitleaks-eval scorecard"
     yield ""
-    yield f"**{card.guarded_decision or 'No decision: only a part of the checks was selected'}**"
+    yield f"**{card.guarded_decision or f'No decision: {run.no_decision()}'}**"
     yield ""
     yield "| | |"
     yield "|---|---|"
     yield f"| Scanner | {markdown(_scanner(run))} |"
     yield f"| Configuration | {markdown(_configuration(run))} |"
     yield f"| Corpus | {len(run.scenarios)} scenarios, sha256 {run.corpus_sha256[:12]} |"
+    if run.only:
+        yield f"| Evaluated | only {', '.join(run.only)}: nothing else has a share in the decision |"
     yield f"| Generated | {run.generated_at} by {TOOL} {gitleaks_eval.__version__} |"
     yield (
         f"| Expected secrets | {findings.detected} of {findings.expected} found, {findings.moved} moved, "

@@ -63,6 +63,8 @@ def comparison_summary(
 
 
 def _details(run: Run, verbosity: int) -> Iterator[str]:
+    if run.only:
+        yield f"only {', '.join(run.only)}: nothing else has a share in the decision"
     if verbosity >= 0:
         yield from _scores(run, verbosity)
         yield from _repositories(run)
@@ -78,6 +80,8 @@ def _headline(run: Run) -> str:
     card, counts = run.scorecard, run.scorecard.findings
     if run.partial:
         return f"PARTIAL {card.score.total} of {run.possible_checks} checks, no decision"
+    if card.guarded_decision is None:
+        return f"NO DECISION  {run.no_decision()}"
     parts = [f"{counts.detected} of {counts.expected} expected secrets found"]
     others = ("MISSED", counts.missed), ("moved", counts.moved), ("relabelled", counts.relabelled)
     parts += [f"{count} {name}" for name, count in others if count]
