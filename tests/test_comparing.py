@@ -710,12 +710,12 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Mapping[str
 def test_an_annotated_corpus_gives_the_figures_computed_by_hand(labelled: tuple[Ran, Mapping[str, str]]) -> None:
     ran, _ = labelled
     assert ran.status == 1
-    metrics = ran.json("evaluation_report.json")["metrics"]
+    metrics = ran.json("evaluation_report.json")["corpora"]
     counts = metrics["by_scenario"]["labelled"]
     # Found: ok.py, two.py. Unlabelled: noise.py. Missed: missed.py. Left out of account: später [1].py.
-    assert (counts["tp"], counts["fp"], counts["fn"]) == (2, 1, 1)
-    for name in ("precision", "recall", "f1", "f2"):
-        assert counts[name] == pytest.approx(2 / 3)
+    assert (counts["tp"], counts["fp"], counts["fn"], counts["unlabelled"]) == (2, 0, 1, 1)
+    figures = {"precision": 1, "recall": 2 / 3, "f1": 4 / 5, "f2": 10 / 14}
+    assert {name: counts[name] for name in figures} == {name: pytest.approx(rate) for name, rate in figures.items()}
     low, high = counts["intervals"]["recall"]
     # Wilson for 2 of 3.
     assert (low, high) == (pytest.approx(0.2077, abs=1e-4), pytest.approx(0.9385, abs=1e-4))
@@ -784,7 +784,7 @@ def test_a_report_of_gitleaks_with_its_folder_is_a_corpus(tmp_path: Path) -> Non
         "--gitleaks-findings",
     )
     assert ran.status == 0, ran.text
-    assert ran.json("evaluation_report.json")["metrics"]["by_scenario"]["past"]["tp"] == 1
+    assert ran.json("evaluation_report.json")["corpora"]["by_scenario"]["past"]["tp"] == 1
 
 
 # --- one candidate

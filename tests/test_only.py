@@ -7,7 +7,9 @@ import pytest
 from builders import git, secret
 from corpus import report, shipped_scenarios
 
+from gitleaks_eval.comparison import evaluated_from_report
 from gitleaks_eval.kinds import ALL
+from gitleaks_eval.metrics import metrics_json
 from gitleaks_eval.schema import schema_problems
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -139,3 +141,79 @@ def test_what_cannot_be_meant_ends_with_status_4(pytester: pytest.Pytester, argu
     result = pytester.runpytest_subprocess("--gitleaks-eval", *arguments)
     assert result.ret == USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: {problem}"])
+
+
+# --- figures of corpora
+
+
+LABELLED = {
+    "found.py": '# ruleid: github-pat\ntoken = "{0}"\n',
+    "wrong.py": '# ok: github-pat\ntoken = "{1}"\n',
+    "unlabelled.py": 'token = "{2}"\n',
+    "other.py": '# ok: private-key\ntoken = "{3}"\n',
+    "missed.py": "# ruleid: github-pat\nnothing = 1\n",
+}
+
+
+@pytest.fixture
+def labelled(pytester: pytest.Pytester, options: list[str]) -> list[str]:
+    """A corpus with one finding found, one not, one that is wrong, and two of which no label says anything."""
+    tokens = [secret("github-pat", f"labelled {number}") for number in range(4)]
+    for name, content in LABELLED.items():
+        (pytester.path / "labelled" / name).write_text(content.format(*tokens), encoding="utf-8")
+    (pytester.path / "labelled/token.py").unlink()
+    return options
+
+
+def test_unlabelled_findings_are_counted_apart_from_wrong_ones_and_corpora_apart_from_what_is_planted(
+    pytester: pytest.Pytester, labelled: list[str]
+) -> None:
+    result = pytester.runpytest_subprocess(*labelled, shipped_scenarios(pytester.path / "s", "private-keys"))
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "FAIL  * 1 MISSED, 1 unexpected, 2 unlabelled, *",
+            "UNLABELLED  labelled  other.py:2  github-pat  *",
+            "UNLABELLED  labelled  unlabelled.py:1  github-pat  *",
+            "UNEXPECTED  labelled  wrong.py:2  github-pat  *",
+            "corpus  labelled  precision n/a (n=2), recall n/a (n=2), F1 n/a (n=3); 1 found, *1 wrong, 2 unlabelled",
+        ]
+    )
+    document = report(pytester)
+    assert schema_problems("report", document) == []
+    planted, corpora = document["metrics"], document["corpora"]
+    assert set(planted["by_scenario"]) == {"private-keys"}
+    assert (planted["precision"], planted["recall"], planted["unlabelled"]) == (1, 1, 0)
+    assert [corpora["by_scenario"]["labelled"][name] for name in ("tp", "fn", "fp", "unlabelled")] == [1, 1, 1, 2]
+    assert (corpora["precision"], corpora["recall"]) == (0.5, 0.5)
+    assert corpora["by_rule"]["github-pat"]["unlabelled"] == 2
+    assert {name: document["summary"]["findings"][name] for name in ("unexpected", "unlabelled")} == {
+        "unexpected": 1,
+        "unlabelled": 2,
+    }
+    unlabelled = [one["file_path"] for one in document["findings"] if not one.get("labelled", True)]
+    assert unlabelled == ["other.py", "unlabelled.py"]
+    lines = scorecard(pytester).splitlines()
+    assert "| labelled | n/a (n=2) | n/a (n=2) | n/a (n=3) | 1 | 1 | 1 | 2 |" in lines
+    assert any(line.startswith("| Precision, recall, F1 of what is planted | n/a (n=") for line in lines)
+    assert sum(line.startswith("| unlabelled | labelled | ") for line in lines) == 2
+
+
+def test_a_corpus_with_unlabelled_findings_alone_is_no_strong_pass(
+    pytester: pytest.Pytester, labelled: list[str]
+) -> None:
+    for name in ("wrong.py", "missed.py"):
+        (pytester.path / "labelled" / name).unlink()
+    result = pytester.runpytest_subprocess(*labelled, "--gitleaks-only=corpora")
+    result.stdout.fnmatch_lines(["WEAK_PASS  1 of 1 expected secrets found, 0 unexpected, 2 unlabelled, *"])
+
+
+def test_a_saved_report_knows_what_is_unlabelled_and_what_is_a_corpus(
+    pytester: pytest.Pytester, labelled: list[str]
+) -> None:
+    pytester.runpytest_subprocess(*labelled, "--gitleaks-only=corpora")
+    document = report(pytester)
+    saved = evaluated_from_report(document, "saved.json")
+    assert saved.corpora == {"labelled"}
+    assert metrics_json(saved.of_corpora()) == document["corpora"]
+    assert saved.planted().total.tp == 0

@@ -195,7 +195,15 @@ def test_moved_relabelled_and_unexpected_findings_are_at_most_a_weak_pass(pytest
     write_analysis(pytester.path / "corpus/analyses", "clean", [TOKEN])
     result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
     counts = report(pytester)["summary"]["findings"]
-    assert counts == {"expected": 2, "detected": 0, "moved": 1, "relabelled": 1, "missed": 0, "unexpected": 1}
+    assert counts == {
+        "expected": 2,
+        "detected": 0,
+        "moved": 1,
+        "relabelled": 1,
+        "missed": 0,
+        "unexpected": 1,
+        "unlabelled": 0,
+    }
     assert report(pytester)["summary"]["guarded_decision"] == "WEAK_PASS"
     result.stdout.fnmatch_lines(
         [

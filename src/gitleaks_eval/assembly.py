@@ -57,7 +57,9 @@ def make_run(
     incomplete = any(result.outcome == ERROR for result in (*results, *lint)) or bool(recorder.broken_files)
     partial = len(results) < possible
     findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
-    card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=partial)
+    # Real repositories alone are nothing to decide on.
+    undecided = partial or not (scenarios or results)
+    card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=undecided)
     judging = evaluation.judging
     judged = judging.judged(evaluation.folder) if judging else None
     return Run(
@@ -98,6 +100,7 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
         decision=run.scorecard.decision,
         guarded_decision=run.scorecard.guarded_decision,
         has_errors=run.incomplete,
+        corpora=run.corpora,
         scan_ms=ordered[len(ordered) // 2] if ordered else None,
         scan_ms_spread=(ordered[0], ordered[-1]) if ordered else None,
     )

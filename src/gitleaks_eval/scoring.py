@@ -70,7 +70,8 @@ class Score:
 class FindingCounts:
     """Expected findings by what became of them, and the unexpected ones, over all scenarios.
 
-    `detected` are exact matches; `unevaluated` are expected in scenarios that could not be evaluated.
+    `detected` are exact matches; `unevaluated` are expected in scenarios that could not be evaluated; `unexpected`
+    are wrong, and of those `unlabelled` the truth of a corpus says nothing.
     """
 
     expected: int = 0
@@ -80,6 +81,7 @@ class FindingCounts:
     missed: int = 0
     unexpected: int = 0
     unevaluated: int = 0
+    unlabelled: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def guard(decision: str, findings: FindingCounts, *, incomplete: bool) -> str:
     """The decision that leads: structure alone must not carry a scanner that loses or invents secrets."""
     if incomplete or findings.missed or findings.unevaluated:
         return "FAIL"
-    if findings.moved or findings.relabelled or findings.unexpected:
+    if findings.moved or findings.relabelled or findings.unexpected or findings.unlabelled:
         return "FAIL" if decision == "FAIL" else "WEAK_PASS"
     return decision
 
@@ -126,7 +128,7 @@ def make_scorecard(
     """Score a run by its results; those of checks that take no scenario stand under None."""
     results = [result for group in by_scenario.values() for result in group]
     score = score_of(result.outcome for result in results)
-    decision = None if partial or not results else decide(score.rate)
+    decision = None if partial else decide(score.rate)
     return Scorecard(
         score=score,
         by_category={
@@ -153,12 +155,14 @@ def categories(results: Iterable[Result]) -> list[str]:
 def count_findings(matchings: Sequence[Matching], unevaluated: int) -> FindingCounts:
     """Add up the matched findings of all scenarios."""
     counts = sum((matching.counts() for matching in matchings), Counter[str]())
+    unlabelled = sum(matching.unlabelled for matching in matchings)
     return FindingCounts(
         expected=sum(matching.expected for matching in matchings) + unevaluated,
         detected=counts[EXACT],
         moved=counts[MOVED],
         relabelled=counts[RELABELLED],
         missed=counts[MISSED],
-        unexpected=counts[UNEXPECTED],
+        unexpected=counts[UNEXPECTED] - unlabelled,
         unevaluated=unevaluated,
+        unlabelled=unlabelled,
     )

@@ -210,7 +210,7 @@ class Workbench:
             with _no_collector():
                 analysis = read_analysis(path)
                 if isinstance(scenario, Scenario) and name not in self.subjects:
-                    self._record(name, _subject(scenario.expected, analysis))
+                    self._record(name, _subject(scenario, analysis))
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
@@ -543,7 +543,7 @@ def analysis_path(folder: Path, name: str) -> Path:
     return folder / "analyses" / name / "product.json"
 
 
-def _subject(expected: Expected, analysis: Analysis) -> Subject:
+def _subject(scenario: Scenario, analysis: Analysis) -> Subject:
     try:
         findings = analysis.findings()
     except CheckFailed:
@@ -553,7 +553,7 @@ def _subject(expected: Expected, analysis: Analysis) -> Subject:
     outer = metadata if isinstance(metadata, dict) else {}
     attempts = analysis.results.get("scan_attempts")
     return Subject(
-        match_findings(expected, findings),
+        match_findings(scenario.expected, findings, scenario.corpus.clean if scenario.corpus else None),
         _text(outer.get("scanner") or outer.get("tool_name") or analysis.results.get("tool")),
         _text(outer.get("tool_version") or analysis.results.get("tool_version")),
         attempts if type(attempts) is int and attempts > 0 else None,  # a boolean is an int, too, and no number

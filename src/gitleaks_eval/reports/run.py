@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.judges.verdict import Combined, Judged
-from gitleaks_eval.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match
+from gitleaks_eval.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
+from gitleaks_eval.metrics import Metrics, make_metrics
 from gitleaks_eval.recorder import CheckResult
 from gitleaks_eval.scenario import Place, Scenario
 from gitleaks_eval.scoring import Scorecard
@@ -85,7 +86,25 @@ class Run:
         unlisted = sum(
             one.matching.unlisted_missed + one.matching.unlisted_unexpected for one in self.subjects.values()
         )
-        return card.moved + card.relabelled + card.missed + card.unexpected - unlisted
+        return card.moved + card.relabelled + card.missed + card.unexpected + card.unlabelled - unlisted
+
+    def planted_metrics(self) -> Metrics:
+        """The metrics of the scenarios whose secrets are planted; those of corpora are never mixed with them."""
+        return make_metrics(self._matchings(of_corpora=False))
+
+    def corpora_metrics(self) -> Metrics | None:
+        """The metrics of the corpora; None without one."""
+        matchings = self._matchings(of_corpora=True)
+        return make_metrics(matchings) if matchings else None
+
+    @property
+    def corpora(self) -> frozenset[str]:
+        """The names of the scenarios that are from external corpora."""
+        return frozenset(scenario.name for scenario in self.scenarios if scenario.corpus)
+
+    def _matchings(self, *, of_corpora: bool) -> Mapping[str, Matching]:
+        corpora = self.corpora
+        return {name: one.matching for name, one in self.subjects.items() if (name in corpora) == of_corpora}
 
     def _with_status(self, statuses: Collection[str]) -> Iterator[tuple[str, Match]]:
         for name, subject in self.subjects.items():

@@ -8,6 +8,7 @@ import pytest
 
 from gitleaks_eval.escaping import few, printable
 from gitleaks_eval.matching import Match
+from gitleaks_eval.metrics import rate_texts
 from gitleaks_eval.recorder import ERROR, failed_ids
 from gitleaks_eval.reports.comparison import Compared, comparison_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
@@ -67,6 +68,7 @@ def _details(run: Run, verbosity: int) -> Iterator[str]:
         yield f"only {', '.join(run.only)}: nothing else has a share in the decision"
     if verbosity >= 0:
         yield from _scores(run, verbosity)
+        yield from _corpora(run)
         yield from _repositories(run)
     if run.judged:
         yield from (
@@ -87,6 +89,7 @@ def _headline(run: Run) -> str:
     parts += [f"{count} {name}" for name, count in others if count]
     parts += [f"{counts.unevaluated} NOT EVALUATED"] * bool(counts.unevaluated)
     parts.append(f"{counts.unexpected} unexpected")
+    parts += [f"{counts.unlabelled} unlabelled"] * bool(counts.unlabelled)
     if run.analyses is not None and not run.incomplete:
         parts.append("canary found")
     same = card.decision == card.guarded_decision
@@ -132,7 +135,7 @@ def _findings(run: Run) -> Iterator[str]:
 
 def _finding(scenario: str, match: Match, failed: list[str], hidden: str) -> str:
     fails = f"fails {' '.join(failed)}" if failed else "fails no check"
-    parts = [match.status.upper(), scenario, where(match), match.rule_id, match.severity or "", hidden, fails]
+    parts = [match.fate.upper(), scenario, where(match), match.rule_id, match.severity or "", hidden, fails]
     return "  ".join(part for part in parts if part)
 
 
@@ -157,6 +160,16 @@ def _scores(run: Run, verbosity: int) -> Iterator[str]:
         return
     categories = _number(clean_categories, "category", "categories")
     yield f"{categories} and {_number(clean_scenarios, 'scenario', 'scenarios')} without a failure"
+
+
+def _corpora(run: Run) -> Iterator[str]:
+    metrics = run.corpora_metrics()
+    for name, counts in metrics.by_scenario.items() if metrics else ():
+        rates = rate_texts(counts)
+        yield (
+            f"corpus  {name}  precision {rates['precision']}, recall {rates['recall']}, F1 {rates['f1']}; "
+            f"{counts.tp} found, {counts.fn} not, {counts.fp} wrong, {counts.unlabelled} unlabelled"
+        )
 
 
 def _repositories(run: Run) -> Iterator[str]:
