@@ -44,7 +44,7 @@ class Ran:
 
     @property
     def pairs(self) -> dict[str, dict[str, Any]]:
-        return {pair["candidate"]: pair for pair in self.comparison["pairs"]}
+        return {pair["candidate"]: pair for pair in self.comparison["pairs"] if not pair["neighbour"]}
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -338,6 +338,18 @@ def test_no_value_of_a_secret_is_in_any_report(changed: Ran) -> None:
 
 def test_what_differs_in_nothing_says_so(changed: Ran) -> None:
     assert changed.pairs["same/.gitleaks.toml"]["reasons"] == ["nothing differs"]
+
+
+def test_what_is_lost_between_neighbours_alone_is_said_and_decides_nothing(project: Path) -> None:
+    configurations(project, again=(project / "allow/.gitleaks.toml").read_text(encoding="utf-8"))
+    ran = compared(project, "allow", "base", "again")
+    assert (ran.status, ran.verdicts) == (0, {"base/.gitleaks.toml": "SAFE", "again/.gitleaks.toml": "SAFE"})
+    (pair,) = (pair for pair in ran.comparison["pairs"] if pair["neighbour"])
+    assert (pair["candidate"], pair["verdict"]) == ("again/.gitleaks.toml", "REGRESSION")
+    assert "neighbours  again/.gitleaks.toml against base/.gitleaks.toml: 1 lost" in ran.text
+    for row in ran.comparison["candidates"]:
+        assert (project / RESULTS / row["folder"] / "evaluation_report.json").is_file()
+    assert "### Rules" in ran.markdown
 
 
 @pytest.mark.parametrize(("fail_on", "status"), [("review", 1), ("regression", 0)])

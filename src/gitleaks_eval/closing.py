@@ -2,13 +2,14 @@
 
 import contextlib
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gitleaks_eval.assembly import evaluated, make_run
-from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, comparability, compare
+from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, comparability, compare, neighbours
 from gitleaks_eval.configuration import shown_path
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.evaluation import COLLECTED, Evaluation
@@ -125,7 +126,11 @@ class Closing:
         if not any(run.partial for run in self._runs.values()):
             remove_stale(output, folders, self._settings.baseline_path, compares=self._compared is not None)
         if self._compared:
-            written = write_comparison(self._compared, output)
+            folders_of = {
+                _shown_name(name, run): path.relative_to(output).as_posix()
+                for (name, run), path in zip(self._runs.items(), folders, strict=True)
+            }
+            written = write_comparison(replace(self._compared, folders=folders_of), output)
             add_to_job_summary(written)
             return written if len(self._runs) > 1 else folder / "scorecard.md"
         return folder / "scorecard.md"
@@ -203,21 +208,22 @@ class Closing:
             return
         times = self._times()
         saved = self._settings.baseline
-        names = {name: name or str(run.scanner["version"]) for name, run in self._runs.items()}
+        names = {name: _shown_name(name, run) for name, run in self._runs.items()}
         sides = [evaluated(names[name], run, times.get(name, ())) for name, run in self._runs.items()]
         baseline = saved or sides[0]
         notes = comparability(saved, sides[0].corpus_sha256) if saved else []
-        pairs = [compare(baseline, side, notes) for side in (sides if saved else sides[1:])]
+        others = sides if saved else sides[1:]
+        pairs = [*(compare(baseline, side, notes) for side in others), *neighbours(others)]
         hidden = {
             (names[name], scenario, *place): text
             for name, run in self._runs.items()
             for (scenario, place), text in run.hidden.items()
         }
-        self._compared = Compared([saved, *sides] if saved else sides, pairs, hidden)
+        self._compared = Compared([saved, *sides] if saved else sides, pairs, hidden, only=self._settings.only)
 
     def _fail_with_verdict(self, session: pytest.Session) -> None:
         """Let no comparison end well that does not: what cannot be compared fails no test."""
-        verdicts = {pair.verdict for pair in self._compared.pairs} if self._compared else set()
+        verdicts = {pair.verdict for pair in self._compared.deciding} if self._compared else set()
         if session.exitstatus == pytest.ExitCode.OK and verdicts & {REGRESSION, INCOMPLETE}:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -231,3 +237,7 @@ class Closing:
                 for name, found in times.items():
                     found.append(self._evaluation.workbench(name).time_canary())
         return times
+
+
+def _shown_name(name: str, run: Run) -> str:
+    return name or str(run.scanner["version"])

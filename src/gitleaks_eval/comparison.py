@@ -2,8 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import compress, zip_longest
+from dataclasses import dataclass, field, fields, replace
+from itertools import compress, pairwise, zip_longest
 from operator import not_
 from typing import Any, NamedTuple
 
@@ -138,7 +138,8 @@ DIFFERENCES = tuple(one.name for one in fields(Differences) if one.name not in {
 class Pair:
     """A candidate against the baseline: what differs, exactly one verdict, and why it is that one.
 
-    `time_ratio` is the candidate's scan time over the baseline's, None where one is unknown.
+    `time_ratio` is the candidate's scan time over the baseline's, None where one is unknown. A pair that is
+    `neighbour` is of two candidates in a row, of which none is the baseline: it decides nothing.
     """
 
     baseline: str
@@ -149,6 +150,7 @@ class Pair:
     checks_worse: tuple[CheckChange, ...]
     checks_better: tuple[CheckChange, ...]
     time_ratio: float | None = None
+    neighbour: bool = False
 
 
 def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()) -> Pair:
@@ -169,6 +171,11 @@ def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()
         checks_better=better,
         time_ratio=candidate.scan_ms / baseline.scan_ms if candidate.scan_ms and baseline.scan_ms else None,
     )
+
+
+def neighbours(candidates: Iterable[Evaluated]) -> list[Pair]:
+    """Each candidate against the one before it: between which two of many something changed."""
+    return [replace(compare(before, after), neighbour=True) for before, after in pairwise(candidates)]
 
 
 def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, Matching]) -> Differences:

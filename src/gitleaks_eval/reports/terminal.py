@@ -53,7 +53,7 @@ def comparison_summary(
         why = f"only a part of the checks of {', '.join(partial)} was selected" if partial else "the run ended early"
         terminal.write_line(printable(f"NOT COMPARED  {why}"), yellow=True)
     else:
-        worst = {pair.verdict for pair in compared.pairs}
+        worst = {pair.verdict for pair in compared.deciding}
         for line in comparison_lines(compared):
             terminal.write_line(line, red=line.startswith(("REGRESSION", "INCOMPLETE", "LOST")))
         if verbosity >= 0 and worst & {"INCOMPLETE"}:
