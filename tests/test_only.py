@@ -92,6 +92,24 @@ def test_real_repositories_alone_have_no_decision(pytester: pytest.Pytester, opt
     assert "**No decision: nothing that was evaluated has a ground truth**" in scorecard(pytester)
 
 
+def test_judges_of_real_repositories_alone_have_no_baseline_and_look_at_nothing_planted(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    judges = ["--gitleaks-judges", "--gitleaks-judge-mode=heuristic", repository(pytester.path / "real")]
+    result = pytester.runpytest_subprocess(*options[:2], *judges, "--gitleaks-only=repos")
+    assert result.ret == 1
+    result.stdout.no_fnmatch_line("0 categories *")
+    document = report(pytester)
+    assert schema_problems("report", document) == []
+    assert "llm" not in document
+    of_real = document["real_world"]["llm"]["judges"]
+    assert ("secret_coverage", "no_baseline") in [(one["dimension"], one["unscored_kind"]) for one in of_real]
+    mode = "--gitleaks-evaluation-mode=synthetic"
+    wrong = pytester.runpytest_subprocess(*options[:2], *judges, "--gitleaks-only=repos", mode)
+    assert wrong.ret == USAGE_ERROR
+    wrong.stderr.fnmatch_lines(["ERROR: --gitleaks-evaluation-mode synthetic: nothing that has a ground truth is *"])
+
+
 def test_scenarios_alone_leave_out_what_the_ini_file_names(pytester: pytest.Pytester, options: list[str]) -> None:
     repository(pytester.path / "real")
     pytester.makeini(

@@ -141,6 +141,8 @@ def _finding(scenario: str, match: Match, failed: list[str], hidden: str) -> str
 
 def _scores(run: Run, verbosity: int) -> Iterator[str]:
     card = run.scorecard
+    if not card.score.total:
+        return
     if verbosity > 0:
         for kind, scores in (("category", card.by_category), ("scenario", card.by_scenario)):
             width = max(map(len, scores), default=0)
