@@ -64,3 +64,10 @@ def bench(session: nox.Session) -> None:
     # As users have it: what only our tests need makes pytest itself slower.
     session.install(".")
     session.run("python", "benchmarks/bench.py", *session.posargs)
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """Hold a seeded sample of mutants of the source against the tests: `nox -s mutants -- [NUMBER] [SEED]`."""
+    session.install("-e", ".[dev]")
+    session.run("python", "benchmarks/mutants.py", *session.posargs)

@@ -513,6 +513,31 @@ def test_a_report_that_does_not_know_reported_severities_claims_no_change_of_the
     assert [one.file_path for one in pair.differences.severity_changed] == ["b.py"]
 
 
+def without_evaluation_of(name: str, matchings: Mapping[str, Matching]) -> dict[str, Any]:
+    """A saved report of a run in which a scenario had an error: it is listed, and has no findings and no counts."""
+    whole = saved(matchings, incomplete=True)
+    evaluated_ones = {one: matching for one, matching in matchings.items() if one != name}
+    return {**saved(evaluated_ones, incomplete=True), "scenarios": whole["scenarios"]}
+
+
+def test_a_scenario_that_had_an_error_in_a_saved_report_is_not_compared_and_no_truth_differs() -> None:
+    matchings = {"one": matched([A], [A]), "two": matched([A, B], [A, B])}
+    baseline = evaluated_from_report(without_evaluation_of("two", matchings), "old.json")
+    assert baseline.matchings == {"one": matchings["one"]}
+    pair = compare(baseline, evaluated("new", matchings, {("SA-1", "one"): "passed"}))
+    assert (pair.verdict, sizes(pair)) == (INCOMPLETE, {})
+    assert pair.reasons == ("old.json has errors", "not compared: only new has two")
+
+
+def test_a_report_without_metrics_is_compared_by_its_list_of_findings() -> None:
+    document = saved({"one": matched([A], [A]), "clean": matched([], [])})
+    del document["metrics"]
+    assert evaluated_from_report(document, "old.json").matchings == {
+        "one": matched([A], [A]),
+        "clean": matched([], []),
+    }
+
+
 def test_a_malformed_line_survives() -> None:
     matching = match_findings(Expected(0, 0, 0, 0, 0, 0), [{"file_path": "a"}])
     assert matching.matches[0].line_number == NO_LINE

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import finding
 
-from gitleaks_eval.comparison import CheckKey, Evaluated, Pair, compare
+from gitleaks_eval.comparison import CheckKey, Evaluated, Pair, compare, neighbours
 from gitleaks_eval.escaping import markdown
 from gitleaks_eval.matching import Matching, match_findings
 from gitleaks_eval.reports.comparison import (
@@ -183,3 +183,78 @@ def test_unknown_scan_times_and_decisions_are_shown_as_that() -> None:
     ]
     assert "none: partial" in comparison_markdown(Compared(candidates, [])).decode()
     assert as_json(candidates, [])["candidates"][0]["scan_ms"] is None
+
+
+# --- many candidates, and corpora
+
+
+def three() -> Compared:
+    """Three candidates, of which the last loses what the one before it gained."""
+    found: list[Sequence[Place]] = [WANTED[:4], WANTED, [*WANTED[:4], ("x.py", "jwt", 1)]]
+    sides = [evaluated(name, matched(WANTED, places)) for name, places in zip("abc", found, strict=True)]
+    pairs = [*(compare(sides[0], side) for side in sides[1:]), *neighbours(sides[1:])]
+    return Compared(sides, pairs, folders={"a": "a", "b": "b", "c": "c-folder"})
+
+
+def test_each_candidate_is_held_against_the_one_before_it_and_that_pair_says_what_it_is() -> None:
+    document = json.loads(comparison_json(three()))
+    assert schema_problems("comparison", document) == []
+    pairs = [(one["candidate"], one["baseline"], one["verdict"], one["neighbour"]) for one in document["pairs"]]
+    assert pairs == [("b", "a", "SAFE", False), ("c", "a", "REVIEW", False), ("c", "b", "REGRESSION", True)]
+    assert [pair.verdict for pair in three().deciding] == ["SAFE", "REVIEW"]
+
+
+def test_neighbours_are_shown_below_the_verdicts_and_are_none() -> None:
+    lines = comparison_lines(three())
+    assert [line.split()[0] for line in lines] == ["candidate", "a", "b", "c", "SAFE", "REVIEW", "neighbours"]
+    assert lines[-1].startswith("neighbours  c against b: 2 lost in one; 1 new in one")
+    assert lines[3].split()[-3:-1] == ["0", "1"]
+    text = comparison_markdown(three()).decode()
+    assert "## Neighbours: c against b\n\n- REGRESSION between the two; it has no share in the exit status\n" in text
+
+
+def test_the_folder_of_each_candidate_is_named() -> None:
+    document = json.loads(comparison_json(three()))
+    assert [one["folder"] for one in document["candidates"]] == ["a", "b", "c-folder"]
+    assert as_json(*EVERYTHING)["candidates"][0]["folder"] is None
+
+
+def test_rules_and_candidates_are_a_table() -> None:
+    lines = comparison_markdown(three()).decode().splitlines()
+    table = lines[lines.index("### Rules") + 2 :][:4]
+    assert table == [
+        "| Rule | a | b | c |",
+        "|---|---|---|---|",
+        "| github-pat | 4 of 6 | 6 of 6 | 4 of 6 |",
+        "| jwt | - | - | 1 wrong |",
+    ]
+    by_rule = [one["by_rule"] for one in json.loads(comparison_json(three()))["candidates"]]
+    assert [(one["github-pat"]["tp"], one["github-pat"]["fn"]) for one in by_rule] == [(4, 2), (6, 0), (4, 2)]
+
+
+def test_corpora_have_figures_of_their_own_that_are_never_mixed_with_planted_ones() -> None:
+    expected = Expected(1, 0, 0, 0, 0, 0, findings=(ExpectedFinding("l.py", "jwt", 5),))
+    reported = [finding("l.py", 5, "jwt"), finding("no.py", 1, "jwt"), finding("who.py", 1, "jwt")]
+    corpus = match_findings(expected, reported, clean={("no.py", 1, "jwt")})
+    sides = [
+        replace(evaluated(name, matched(WANTED, WANTED)), matchings={"one": matched(WANTED, WANTED), "ours": corpus})
+        for name in "ab"
+    ]
+    sides = [replace(one, corpora=frozenset({"ours"})) for one in sides]
+    compared = Compared(sides, [compare(sides[0], sides[1])], only=("scenarios", "corpora"))
+    document = json.loads(comparison_json(compared))
+    assert schema_problems("comparison", document) == []
+    assert document["only"] == ["scenarios", "corpora"]
+    for one in document["candidates"]:
+        assert (one["tp"], one["fp"], one["fn"], one["precision"]) == (6, 0, 0, 1)
+        ours = one["corpora"]["ours"]
+        assert (ours["tp"], ours["fp"], ours["fn"], ours["unlabelled"], ours["precision"]) == (1, 1, 0, 1, 0.5)
+    lines = comparison_lines(compared)
+    assert lines[1].split()[3:6] == ["1.00", "1.00", "1.00"]
+    assert lines[3] == "corpus  ours  a  P n/a (n=2), R n/a (n=1), F1 n/a (n=2); 1 wrong, 1 unlabelled"
+    text = comparison_markdown(compared).decode()
+    assert "| ours | b | n/a (n=2) | n/a (n=1) | n/a (n=2) | 1 | 0 | 1 | 1 |" in text
+    assert "### Rules in corpora\n\n| Rule | a | b |\n|---|---|---|\n| jwt | 1 of 1, 1 wrong, 1 unlabelled |" in text
+    assert "Only scenarios, corpora: nothing else was evaluated." in text
+    book = text[text.index("### Error book of a") :].splitlines()
+    assert "| jwt | 0 |  | 1 | ours: no.py:1 |" in book

@@ -13,7 +13,9 @@ from builders import envelope as good_envelope
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.escaping import without_surrogates
 from gitleaks_eval.judges import Judge, Material, Opinion
+from gitleaks_eval.judges.answer import Answer
 from gitleaks_eval.judges.calibrate import FAULTS, calibrate, main, material_of
+from gitleaks_eval.judges.client import Question, Reply, Verdicts
 from gitleaks_eval.judges.facts import baseline_of, failed_checks, repository_facts, scenario_facts
 from gitleaks_eval.judges.heuristics import found_band, noise_band
 from gitleaks_eval.judges.judge import checked_judges
@@ -394,6 +396,53 @@ def test_the_shipped_judges_add_up() -> None:
     assert checked_judges(SHIPPED) == SHIPPED
 
 
+@pytest.mark.parametrize(
+    ("score", "sub_scores", "inconsistent"),
+    [
+        (3, (3, 3), False),
+        (3, (4, 4), False),
+        (3, (2, 2), False),
+        (3, (4, 5), True),
+        (3, (2, 1), True),
+        (5, (1, 1), True),
+    ],
+)
+def test_a_verdict_is_inconsistent_where_its_sub_scores_say_more_than_one_more_or_less(
+    tmp_path: Path,
+    score: int,
+    sub_scores: tuple[int, int],
+    inconsistent: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    opinion = Opinion(score, dict(zip(("tidy", "short"), sub_scores, strict=True)), "by numbers")
+    judge = replace(leaky("", tmp_path), sub_dimensions={"tidy": 0.5, "short": 0.5}, heuristic=lambda _: opinion)
+    (verdict,) = judged(material_with(), [judge]).verdicts
+    assert (verdict.raw_score, verdict.inconsistent, verdict.diverging) == (score, inconsistent, False)
+
+
+@pytest.mark.parametrize(
+    ("score", "heuristic", "diverging"),
+    [(4, 4, False), (5, 4, False), (3, 4, False), (2, 4, True), (4, 2, True), (1, 5, True)],
+)
+def test_a_verdict_diverges_where_the_model_says_two_or_more_more_or_less_than_the_numbers(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    score: int,
+    heuristic: int,
+    diverging: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    answer = Answer(score, 0.9, "as asked", (), (), {"tidy": score})
+
+    def replying(questions: list[Question], *_: object) -> Verdicts:
+        return Verdicts(tuple(Reply(one.dimension, answer, None, "", "live") for one in questions))
+
+    monkeypatch.setattr("gitleaks_eval.judges.panel.ask", replying)
+    opinion = Opinion(heuristic, {"tidy": heuristic}, "by numbers")
+    judge = replace(leaky("", tmp_path), heuristic=lambda _: opinion)
+    (verdict,) = judged(material_with(), [judge], mode=LLM).verdicts
+    assert (verdict.raw_score, verdict.heuristic_score, verdict.diverging) == (score, heuristic, diverging)
+    assert not verdict.inconsistent
+
+
 def raising(_: Material) -> Any:
     raise KeyError("what the function saw")
 
@@ -454,6 +503,14 @@ def test_less_than_eight_characters_or_the_public_prefix_are_no_leak(tmp_path: P
     for text in (token[20:27], prefix + "****", token[10:14] + " " + token[14:18]):
         (verdict,) = judged(material_with(), [leaky(text, tmp_path)], traces_of([token], KEY)).verdicts
         assert verdict.outcome == "scored", text
+
+
+def test_a_piece_of_a_secret_in_the_path_of_a_real_repository_is_a_leak(tmp_path: Path, token: str) -> None:
+    found = edited(good_envelope(), {("data", "findings", 0, "file_path"): f"src/{token[20:30]}.py"})
+    facts = repository_facts("good", analysed(found), show_paths=True)
+    material = Material(REAL_WORLD, (facts,), "gitleaks 8.30.1", {})
+    judgement = judged(material, [leaky(token[20:30], tmp_path)], traces_of([token], KEY))
+    assert [one.unscored_kind for one in judgement.verdicts] == ["leak"]
 
 
 @pytest.mark.parametrize("place", ["path", "rule", "template"])

@@ -270,7 +270,7 @@ def test_judges_alone_look_at_a_corpus_as_the_last_full_run_did(
     named = ["--gitleaks-scenarios=scenarios", "--gitleaks-corpus=annotated:labelled", HEURISTIC]
     run(pytester, *BOTH, *named, f"--gitleaks-binary={gitleaks('8.30.1')}")
     together_judged = report(pytester)
-    assert together_judged["metrics"]["by_scenario"]["labelled"]["tp"] == 2
+    assert together_judged["corpora"]["by_scenario"]["labelled"]["tp"] == 2
 
     run(pytester, "--gitleaks-eval", *named, f"--gitleaks-binary={gitleaks('8.30.1')}")
     assert "llm" not in report(pytester)

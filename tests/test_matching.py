@@ -412,6 +412,14 @@ def test_malformed_findings_are_matched_without_a_crash(place: str, value: objec
     json.dumps(matching.as_json())
 
 
+@pytest.mark.parametrize("value", [None, True, 1.5, [1], {"a": 1}, -7])
+def test_a_severity_that_is_no_text_does_no_harm_beside_a_good_finding_at_the_same_place(value: object) -> None:
+    reported = [finding("a", 5, "r", "HIGH"), {**finding("a", 5, "r"), "severity": value}]
+    matching = match_findings(expecting(("a", "r", 5)), reported)
+    assert (matching.count(EXACT), matching.count(UNEXPECTED)) == (1, 1)
+    assert {match.reported_severity for match in matching.matches} == {"HIGH", None}
+
+
 def test_a_matching_survives_its_way_through_json() -> None:
     for seed in range(20):
         matching = matched(*random_case(seed))

@@ -204,7 +204,15 @@ def test_a_total_without_a_list_of_findings_is_matched_by_count(pytester: pytest
     write_truth(pytester.path / "corpus/truth", "leaky", [KEY], findings=[], total_secrets=3, unique_secrets=3)
     result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
     counts = report(pytester)["summary"]["findings"]
-    assert counts == {"expected": 3, "detected": 1, "moved": 0, "relabelled": 0, "missed": 2, "unexpected": 0}
+    assert counts == {
+        "expected": 3,
+        "detected": 1,
+        "moved": 0,
+        "relabelled": 0,
+        "missed": 2,
+        "unexpected": 0,
+        "unlabelled": 0,
+    }
     result.stdout.fnmatch_lines(["MISSED  leaky  2 (by count*"])
 
 

@@ -50,6 +50,21 @@ def test_the_report_follows_its_schema(pytester: pytest.Pytester, options: list[
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("attempts", "said"), [(2, 2), (1, 1), (0, None), (-1, None), (True, None), ("2", None), (1.5, None), ([], None)]
+)
+def test_the_attempts_of_a_foreign_analysis_are_a_number_above_zero_or_not_known(
+    pytester: pytest.Pytester, options: list[str], attempts: object, said: int | None
+) -> None:
+    path = pytester.path / "corpus/analyses/clean.json"
+    analysis = read(path)
+    path.write_text(json.dumps({**analysis, "data": {**analysis["data"], "scan_attempts": attempts}}), encoding="utf-8")
+    pytester.runpytest_subprocess("--gitleaks-eval", *options)
+    document = report(pytester)
+    assert schema_problems("report", document) == []
+    assert {one["name"]: one["scan_attempts"] for one in document["scenarios"]} == {"clean": said, "leaky": 1}
+
+
 def test_evidence_is_json_values(pytester: pytest.Pytester, options: list[str]) -> None:
     pytester.runpytest_subprocess("--gitleaks-eval", *options)
     results = {f"{result['check_id']}[{result['scenario']}]": result for result in report(pytester)["results"]}
@@ -185,7 +200,15 @@ def test_moved_relabelled_and_unexpected_findings_are_at_most_a_weak_pass(pytest
     write_analysis(pytester.path / "corpus/analyses", "clean", [TOKEN])
     result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
     counts = report(pytester)["summary"]["findings"]
-    assert counts == {"expected": 2, "detected": 0, "moved": 1, "relabelled": 1, "missed": 0, "unexpected": 1}
+    assert counts == {
+        "expected": 2,
+        "detected": 0,
+        "moved": 1,
+        "relabelled": 1,
+        "missed": 0,
+        "unexpected": 1,
+        "unlabelled": 0,
+    }
     assert report(pytester)["summary"]["guarded_decision"] == "WEAK_PASS"
     result.stdout.fnmatch_lines(
         [

@@ -58,7 +58,9 @@ def make_run(
     partial = len(results) < possible
     findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
     faulty = any(result.outcome == FAILED for result in lint)
-    card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=partial, faulty=faulty)
+    # Real repositories alone are nothing to decide on.
+    undecided = partial or not (scenarios or results)
+    card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=undecided, faulty=faulty)
     judging = evaluation.judging
     judged = judging.judged(evaluation.folder) if judging else None
     return Run(
@@ -81,6 +83,7 @@ def make_run(
         combined=combined_of(judged, card, incomplete=incomplete, partial=partial, faulty=faulty),
         judge_log=bool(judging and judging.settings.observability),
         lint=lint,
+        only=settings.only,
     )
 
 
@@ -98,6 +101,7 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
         decision=run.scorecard.decision,
         guarded_decision=run.scorecard.guarded_decision,
         has_errors=run.incomplete,
+        corpora=run.corpora,
         scan_ms=ordered[len(ordered) // 2] if ordered else None,
         scan_ms_spread=(ordered[0], ordered[-1]) if ordered else None,
     )

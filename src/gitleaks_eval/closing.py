@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from gitleaks_eval.assembly import evaluated, make_run
 from gitleaks_eval.candidates import folder_name
 from gitleaks_eval.causes import causes
 from gitleaks_eval.command_line import is_typed, selects
-from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, comparability, compare
+from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, comparability, compare, neighbours
 from gitleaks_eval.configuration import shown_path
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import printable
@@ -138,6 +139,12 @@ class Closing:
         partial = any(run.partial for run in self._runs.values())
         runs = {self._folder_of(name, partial=partial): run for name, run in self._runs.items()}
         reports = self._settings.reports
+        if self._compared:
+            folders = {
+                _shown_name(name, run): self._folder_of(name, partial=partial) or "."
+                for name, run in self._runs.items()
+            }
+            self._compared = replace(self._compared, folders=folders)
         write_all(runs, self._compared, reports, removes=is_partial if partial else is_any)
         folder = next(reversed(runs))
         if self._compared:
@@ -245,21 +252,22 @@ class Closing:
             return
         times = self._times()
         saved = self._settings.baseline
-        names = {name: name or str(run.scanner["version"]) for name, run in self._runs.items()}
+        names = {name: _shown_name(name, run) for name, run in self._runs.items()}
         sides = [evaluated(names[name], run, times.get(name, ())) for name, run in self._runs.items()]
         baseline = saved or sides[0]
         notes = comparability(saved, sides[0].corpus_sha256) if saved else []
-        pairs = [compare(baseline, side, notes) for side in (sides if saved else sides[1:])]
+        others = sides if saved else sides[1:]
+        pairs = [*(compare(baseline, side, notes) for side in others), *neighbours(others)]
         hidden = {
             (names[name], scenario, *place): text
             for name, run in self._runs.items()
             for (scenario, place), text in run.hidden.items()
         }
-        self._compared = Compared([saved, *sides] if saved else sides, pairs, hidden)
+        self._compared = Compared([saved, *sides] if saved else sides, pairs, hidden, only=self._settings.only)
 
     def _fail_with_verdict(self, session: pytest.Session) -> None:
         """Let no comparison end well that does not: what cannot be compared fails no test."""
-        verdicts = {pair.verdict for pair in self._compared.pairs} if self._compared else set()
+        verdicts = {pair.verdict for pair in self._compared.deciding} if self._compared else set()
         if session.exitstatus == pytest.ExitCode.OK and verdicts & {REGRESSION, INCOMPLETE}:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -280,3 +288,7 @@ class Closing:
                 for name, found in times.items():
                     found.append(self._evaluation.workbench(name).time_canary())
         return times
+
+
+def _shown_name(name: str, run: Run) -> str:
+    return name or str(run.scanner["version"])

@@ -2,8 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import compress, zip_longest
+from dataclasses import dataclass, field, fields, replace
+from itertools import compress, pairwise, zip_longest
 from operator import not_
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from gitleaks_eval.configuration import BUILTIN
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.escaping import few
 from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching, alias_of
-from gitleaks_eval.metrics import make_metrics
+from gitleaks_eval.metrics import Metrics, make_metrics
 from gitleaks_eval.schema import report_problems
 
 SAFE, REVIEW, REGRESSION, INCOMPLETE = "SAFE", "REVIEW", "REGRESSION", "INCOMPLETE"
@@ -45,8 +45,8 @@ class CheckKey(NamedTuple):
 class Evaluated:
     """An evaluated candidate, from this run or from a saved report.
 
-    `matchings` are by scenario, `scanner` has the keys of the report's `scanner`, `score` is 0 to 1,
-    `lint` has the faults of its configuration by check id, where they are known,
+    `matchings` are by scenario, of which the `corpora` are external; `scanner` has the keys of the report's
+    `scanner`, `score` is 0 to 1, `lint` has the faults of its configuration by check id, where they are known,
     `scan_ms` the median time of one scan, repeated, in milliseconds and `scan_ms_spread` its least and most.
     """
 
@@ -62,6 +62,15 @@ class Evaluated:
     scan_ms: float | None = None
     scan_ms_spread: tuple[float, float] | None = None
     lint: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    corpora: frozenset[str] = frozenset()
+
+    def planted(self) -> Metrics:
+        """The metrics of the scenarios whose secrets are planted; those of corpora are never mixed with them."""
+        return make_metrics({name: one for name, one in self.matchings.items() if name not in self.corpora})
+
+    def of_corpora(self) -> Metrics:
+        """The metrics of the corpora."""
+        return make_metrics({name: one for name, one in self.matchings.items() if name in self.corpora})
 
 
 class Difference(NamedTuple):
@@ -129,7 +138,8 @@ DIFFERENCES = tuple(one.name for one in fields(Differences) if one.name not in {
 class Pair:
     """A candidate against the baseline: what differs, exactly one verdict, and why it is that one.
 
-    `time_ratio` is the candidate's scan time over the baseline's, None where one is unknown.
+    `time_ratio` is the candidate's scan time over the baseline's, None where one is unknown. A pair that is
+    `neighbour` is of two candidates in a row, of which none is the baseline: it decides nothing.
     """
 
     baseline: str
@@ -140,6 +150,7 @@ class Pair:
     checks_worse: tuple[CheckChange, ...]
     checks_better: tuple[CheckChange, ...]
     time_ratio: float | None = None
+    neighbour: bool = False
 
 
 def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()) -> Pair:
@@ -160,6 +171,11 @@ def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()
         checks_better=better,
         time_ratio=candidate.scan_ms / baseline.scan_ms if candidate.scan_ms and baseline.scan_ms else None,
     )
+
+
+def neighbours(candidates: Iterable[Evaluated]) -> list[Pair]:
+    """Each candidate against the one before it: between which two of many something changed."""
+    return [replace(compare(before, after), neighbour=True) for before, after in pairwise(candidates)]
 
 
 def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, Matching]) -> Differences:
@@ -278,6 +294,7 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
         decision=summary["decision"],
         guarded_decision=summary["guarded_decision"],
         has_errors=document["incomplete"],
+        corpora=frozenset(document.get("corpora", {}).get("by_scenario", ())),
     )
 
 
@@ -516,8 +533,9 @@ _FINDING_FIELDS: _Kinds = {
 
 def _saved_matchings(document: Mapping[str, Any], option: str) -> dict[str, Matching]:
     matches: defaultdict[str, list[Match]] = defaultdict(list)
-    for scenario, *values in _rows(document, "findings", _FINDING_FIELDS, option):
-        match = Match._make(values)
+    rows = _rows(document, "findings", _FINDING_FIELDS, option)
+    for (scenario, *values), entry in zip(rows, document["findings"], strict=True):
+        match = Match._make((*values, entry.get("labelled", True)))
         if match.status not in _STATUSES:
             raise InputError(f"{option}: findings have the status {match.status[:40]!r}, which is not known")
         if match.status == UNEXPECTED:
@@ -526,8 +544,12 @@ def _saved_matchings(document: Mapping[str, Any], option: str) -> dict[str, Matc
     names = [one["name"] for one in document["scenarios"]]
     if unknown := sorted(matches.keys() - set(names)):
         raise InputError(f"{option}: findings are of the scenario {unknown[0][:40]!r}, which `scenarios` does not list")
-    counted = document.get("metrics", {}).get("by_scenario", {})
-    return {name: _saved_matching(tuple(matches[name]), counted.get(name)) for name in names}
+    counted = None
+    if "metrics" in document:
+        counted = {**document["metrics"]["by_scenario"], **document.get("corpora", {}).get("by_scenario", {})}
+    # One that is listed and not counted had an error: it has no findings, which is not that there are none.
+    known = [name for name in names if counted is None or name in counted or name in matches]
+    return {name: _saved_matching(tuple(matches[name]), (counted or {}).get(name)) for name in known}
 
 
 def _saved_matching(matches: tuple[Match, ...], counted: Mapping[str, int] | None) -> Matching:

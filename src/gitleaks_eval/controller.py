@@ -83,7 +83,7 @@ class Controller:
         settings = self._settings
         count = len(self._evaluation.scenarios)
         sources = [*settings.scenario_sources, *settings.corpora]
-        parts = [f"{count} scenario{'' if count == 1 else 's'} ({', '.join(sources)})"]
+        parts = [f"{count} scenario{'' if count == 1 else 's'} ({', '.join(sources)})"] if sources else []
         if real := len(self._evaluation.repositories):
             parts.append(f"{real} real repositor{'y' if real == 1 else 'ies'}")
         if judging := self._evaluation.judging:
@@ -96,6 +96,8 @@ class Controller:
             parts[:0] = [self._under_test[0].title(settings.root)]
         else:
             parts[:0] = [f"{len(self._under_test)} candidates"]
+        if settings.only:
+            parts.append(f"only {', '.join(settings.only)}")
         if settings.baseline:
             parts.append(f"baseline {settings.baseline.name}")
         lines = [f"gitleaks-eval: {' | '.join(parts)}"]

@@ -21,6 +21,8 @@ from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import json_value, printable
 from gitleaks_eval.evidence import CheckFailed, Evidence
+from gitleaks_eval.kinds import OPTION as ONLY_OPTION
+from gitleaks_eval.kinds import REPOS
 from gitleaks_eval.plugin import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT
 from gitleaks_eval.real_repository import RealRepository, real_repositories
 from gitleaks_eval.recipe import Recipe, load_recipe
@@ -63,7 +65,9 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         scenarios = _scenarios(settings)
         evaluation = Evaluation(config, settings, scenarios, _recipes(scenarios, judges=judges))
         evaluation.checks = checks
-        evaluation.repositories = _repositories(root, scenarios, scans=checks and settings.analyses is None)
+        scans = checks and settings.analyses is None
+        evaluation.repositories = _repositories(root, scenarios, scans=scans) if REPOS in settings.kinds else ()
+        _refuse_nothing(evaluation)
         if judges:
             evaluation.judging = _judging(config, root, evaluation)
         controller = None if hasattr(config, "workerinput") else Controller(config, evaluation)
@@ -90,7 +94,8 @@ def _stop_on_signals() -> None:
 
 
 def _scenarios(settings: Settings) -> list[Scenario]:
-    scenarios = load_scenarios(settings.scenario_sources, settings.scenario_base, settings.analyses)
+    sources = settings.scenario_sources
+    scenarios = load_scenarios(sources, settings.scenario_base, settings.analyses) if sources else []
     if not settings.corpora:
         return scenarios
     from gitleaks_eval.corpus import load_corpus  # noqa: PLC0415 - only where a corpus is named
@@ -132,6 +137,12 @@ def _repositories(root: Root, scenarios: Sequence[Scenario], *, scans: bool) -> 
     if not scans:
         raise InputError(f"{named.named_by}: a real repository is scanned: run with --gitleaks-eval, without analyses")
     return real_repositories(named.value, named.base, [scenario.name for scenario in scenarios])
+
+
+def _refuse_nothing(evaluation: "Evaluation") -> None:
+    if not evaluation.subjects:
+        only = ",".join(evaluation.settings.only)
+        raise InputError(f"{ONLY_OPTION}={only}: nothing of it is evaluated in this run; leave it out")
 
 
 def _recipes(scenarios: Sequence[Scenario], *, judges: bool) -> dict[str, Recipe]:

@@ -1,7 +1,7 @@
 """The judges in each process that runs tests: which there are, what they look at, and their verdicts once a run."""
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cache, cached_property
@@ -60,7 +60,8 @@ class Judging:
         for judge in self.judges:
             load_template(judge, settings.prompts)
         self.settings = settings
-        self.cases = cases_of(self.judges, settings, has_repositories=bool(evaluation.repositories))
+        there = {SYNTHETIC: bool(evaluation.scenarios), REAL_WORLD: bool(evaluation.repositories)}
+        self.cases = cases_of(self.judges, settings, there)
         self.selected: tuple[Case, ...] = ()
         self._evaluation = evaluation
         self._material = cache(self._make_material)
@@ -165,7 +166,7 @@ class Judging:
         if not facts:
             raise EvaluationError("no real repository could be evaluated")
         try:
-            baseline = baseline_of(self._scenario_facts)
+            baseline = baseline_of(self._scenario_facts) if self._scenario_facts else None
         except EvaluationError:
             baseline = None
         return Material(REAL_WORLD, tuple(facts), bench.title, baseline)
@@ -196,16 +197,22 @@ def check_sdk(settings: JudgeSettings) -> None:
         raise InputError(_NO_SDK)
 
 
-def cases_of(judges: Sequence[Judge], settings: JudgeSettings, *, has_repositories: bool) -> tuple[Case, ...]:
+def cases_of(judges: Sequence[Judge], settings: JudgeSettings, there: Mapping[str, bool]) -> tuple[Case, ...]:
     """Each judge in each evaluation mode: real repositories in the real-world one, scenarios in the synthetic one.
 
+    `there` says by mode whether there is something to judge in it.
+
     Raises:
-        InputError: when the real-world mode is asked for and there is no real repository.
+        InputError: when a mode is asked for in which there is nothing.
     """
-    if settings.evaluation_mode == REAL_WORLD and not has_repositories:
-        raise InputError("--gitleaks-evaluation-mode real_world: there is no real repository; add --gitleaks-real-repo")
-    there = [SYNTHETIC, *([REAL_WORLD] if has_repositories else [])]
-    modes = [mode for mode in MODES if mode in there and settings.evaluation_mode in {AUTO, mode}]
+    if not there.get(settings.evaluation_mode, True):
+        missing = {
+            REAL_WORLD: "there is no real repository; add --gitleaks-real-repo",
+            SYNTHETIC: "nothing that has a ground truth is evaluated; leave it out",
+        }
+        mode = settings.evaluation_mode
+        raise InputError(f"--gitleaks-evaluation-mode {mode}: {missing[mode]}")
+    modes = [mode for mode in MODES if there[mode] and settings.evaluation_mode in {AUTO, mode}]
     return tuple(Case(judge, mode) for mode in modes for judge in judges)
 
 

@@ -3,7 +3,7 @@
 import gc
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gitleaks_eval.scenario import Expected, ExpectedFinding
+from gitleaks_eval.scenario import Place as TruthPlace
 
 MOVED_AT_MOST = 3
 NO_LINE = -1_000_000
 EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED = "exact", "moved", "relabelled", "missed", "unexpected"
+UNLABELLED = "unlabelled"
 _ALIASES = Path(__file__).parent / "data" / "rule_aliases.json"
 
 
@@ -25,7 +27,8 @@ class Match(NamedTuple):
 
     `file_path`, `rule_id`, `line_number` and `severity` are the expected finding's where there is one (and
     it has a severity), else the reported one's; that of a missed one is the policy's. `reported_*` is what the
-    scanner said, None if it said nothing.
+    scanner said, None if it said nothing. `labelled` is false for an unexpected finding of which the truth does
+    not say that it is wrong.
     """
 
     status: str
@@ -36,6 +39,12 @@ class Match(NamedTuple):
     reported_rule_id: str | None
     reported_line_number: int | None
     reported_severity: str | None = None
+    labelled: bool = True
+
+    @property
+    def fate(self) -> str:
+        """The status for people: an unexpected finding of which the truth says nothing is `unlabelled`."""
+        return self.status if self.labelled else UNLABELLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,11 @@ class Matching:
             UNEXPECTED: self.unlisted_unexpected,
         }
         return Counter(map(attrgetter("status"), self.matches)) + Counter(unlisted)
+
+    @property
+    def unlabelled(self) -> int:
+        """How many of the unexpected findings the truth says nothing of."""
+        return sum(not match.labelled for match in self.matches)
 
     def as_json(self) -> dict[str, Any]:
         """This value as JSON; `matching_from_json` is the inverse."""
@@ -98,10 +112,12 @@ def match_findings(
     expected: Expected,
     reported: Iterable[Mapping[str, Any]],
     severity_of: Callable[[str, str], str] | None = None,
+    clean: Collection[TruthPlace] | None = None,
 ) -> Matching:
     """Match in passes: all exact ones, moved (nearest line, at most 3 away), relabelled (aliases first).
 
-    `severity_of` gives the severity of a missed finding by rule id and path, as the policy has it.
+    `severity_of` gives the severity of a missed finding by rule id and path, as the policy has it. `clean` are the
+    places where the truth says that nothing is to be found; of any other it says nothing then.
     """
     found = _by_file(reported)
     wanted: defaultdict[str, list[ExpectedFinding]] = defaultdict(list)
@@ -115,7 +131,10 @@ def match_findings(
         matches += map(_matched, findings, taken, repeat(severity_of))
         compared += sum(map(_compares_severity, findings, taken))
     left = [
-        Match(UNEXPECTED, path, line, rule, severity or None, rule, line, severity or None)
+        Match(
+            *(UNEXPECTED, path, line, rule, severity or None, rule, line, severity or None),
+            labelled=clean is None or (path, line, rule) in clean,
+        )
         for path in sorted(found)
         for line, rule, severity in sorted(found[path])
     ]

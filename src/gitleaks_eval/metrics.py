@@ -14,7 +14,7 @@ from operator import add, attrgetter
 from statistics import NormalDist, fmean
 from typing import Any
 
-from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Matching
+from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, UNLABELLED, Matching
 
 RATES = ("precision", "recall", "f1", "f2")
 # A rate over fewer is no figure to show to people.
@@ -24,13 +24,17 @@ _Z = NormalDist().inv_cdf(0.975)
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """True positives, false positives and false negatives, and the rates that follow (None over nothing)."""
+    """True positives, false positives and false negatives, and the rates that follow (None over nothing).
+
+    What is `unlabelled` is reported where the truth says nothing: it is neither, and stands in no rate.
+    """
 
     tp: int = 0
     fp: int = 0
     fn: int = 0
     moved: int = 0
     relabelled: int = 0
+    unlabelled: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
         """The counts of both together."""
@@ -40,11 +44,12 @@ class Counts:
             self.fn + other.fn,
             self.moved + other.moved,
             self.relabelled + other.relabelled,
+            self.unlabelled + other.unlabelled,
         )
 
     @property
     def precision(self) -> float | None:
-        """The share of the reported findings that are as expected, 0 to 1."""
+        """The share of the reported findings, of which the truth says something, that are as expected, 0 to 1."""
         return _rate(self.tp, self.tp + self.fp)
 
     @property
@@ -80,7 +85,7 @@ class Metrics:
 def make_metrics(matchings: Mapping[str, Matching]) -> Metrics:
     """Count the matched findings of each scenario; those that are only counted stand under no rule."""
     statuses = {name: matching.counts() for name, matching in matchings.items()}
-    by_scenario = {name: _counts(statuses[name]) for name in sorted(matchings)}
+    by_scenario = {name: _counts(statuses[name], matchings[name].unlabelled) for name in sorted(matchings)}
     compared = sum(matching.severities_compared for matching in matchings.values())
     return Metrics(
         total=reduce(add, by_scenario.values(), Counts()),
@@ -151,14 +156,15 @@ def _text(rate: float | None, total: int) -> str:
     return f"{rate if rate in {0, 1} else min(max(rate, 0.01), 0.99):.2f}"
 
 
-def _counts(statuses: Counter[str]) -> Counts:
+def _counts(statuses: Counter[str], unlabelled: int = 0) -> Counts:
     elsewhere = statuses[MOVED] + statuses[RELABELLED]
     return Counts(
         statuses[EXACT],
-        statuses[UNEXPECTED] + elsewhere,
+        statuses[UNEXPECTED] - unlabelled + elsewhere,
         statuses[MISSED] + elsewhere,
         statuses[MOVED],
         statuses[RELABELLED],
+        unlabelled,
     )
 
 
@@ -169,8 +175,10 @@ def _by_rule(matchings: Iterable[Matching]) -> dict[str, Counts]:
         map(attrgetter("status", "rule_id", "reported_rule_id"), expected)
     )
     # There may be 200,000 of these, and of them the rule is all that counts.
-    for rule_id, number in Counter(match.rule_id for match in matches if match.status == UNEXPECTED).items():
-        fates[UNEXPECTED, rule_id, rule_id] = number
+    for (rule_id, fate), number in Counter(
+        (match.rule_id, match.fate) for match in matches if match.status == UNEXPECTED
+    ).items():
+        fates[fate, rule_id, rule_id] = number
     rules: dict[str, Counts] = {}
     for (status, rule_id, reported_rule_id), number in fates.items():
         for name, counts in _shares(status, rule_id, reported_rule_id, number):
@@ -182,6 +190,8 @@ def _shares(status: str, rule_id: str, reported_rule_id: str | None, number: int
     if status == RELABELLED:
         yield rule_id, Counts(fn=number, relabelled=number)
         yield reported_rule_id or "", Counts(fp=number)
+    elif status == UNLABELLED:
+        yield rule_id, Counts(unlabelled=number)
     else:
         yield rule_id, _counts(Counter({status: number}))
 

@@ -40,6 +40,7 @@ _OPTIONS: tuple[tuple[str, str, _IniType, str], ...] = (
     ("judge_model", "MODEL", "string", "the model that judges: a short name or a full id (default: opus-4.5)"),
     ("judge_store", "DIR", "string", "where replies are kept for replay (default: judge-store in the output folder)"),
     ("evaluation_mode", "MODE", "string", "what judges look at: auto, synthetic or real_world (default: auto)"),
+    ("only", "KIND,...", "string", "evaluate only these: scenarios, corpora, repos (default: all)"),
     ("baseline", "FILE", "string", "compare with a saved baseline, or a saved evaluation_report.json"),
     ("save_baseline", "FILE", "string", "write this run as a baseline, small and without times, to keep"),
     ("fail_on", "VERDICT", "string", "what fails a comparison: review or regression (default: review)"),

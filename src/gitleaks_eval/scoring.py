@@ -70,7 +70,8 @@ class Score:
 class FindingCounts:
     """Expected findings by what became of them, and the unexpected ones, over all scenarios.
 
-    `detected` are exact matches; `unevaluated` are expected in scenarios that could not be evaluated.
+    `detected` are exact matches; `unevaluated` are expected in scenarios that could not be evaluated; `unexpected`
+    are wrong, and of those `unlabelled` the truth of a corpus says nothing.
     """
 
     expected: int = 0
@@ -80,11 +81,12 @@ class FindingCounts:
     missed: int = 0
     unexpected: int = 0
     unevaluated: int = 0
+    unlabelled: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
-    """What a run amounts to; the decisions are None when only a part of the checks was selected."""
+    """What a run amounts to; the decisions are None where only a part of the checks was selected, or none is scored."""
 
     score: Score
     by_category: Mapping[str, Score]
@@ -114,7 +116,7 @@ def guard(decision: str, findings: FindingCounts, *, incomplete: bool, faulty: b
     """
     if incomplete or findings.missed or findings.unevaluated:
         return "FAIL"
-    if faulty or findings.moved or findings.relabelled or findings.unexpected:
+    if faulty or findings.moved or findings.relabelled or findings.unexpected or findings.unlabelled:
         return "FAIL" if decision == "FAIL" else "WEAK_PASS"
     return decision
 
@@ -157,12 +159,14 @@ def categories(results: Iterable[Result]) -> list[str]:
 def count_findings(matchings: Sequence[Matching], unevaluated: int) -> FindingCounts:
     """Add up the matched findings of all scenarios."""
     counts = sum((matching.counts() for matching in matchings), Counter[str]())
+    unlabelled = sum(matching.unlabelled for matching in matchings)
     return FindingCounts(
         expected=sum(matching.expected for matching in matchings) + unevaluated,
         detected=counts[EXACT],
         moved=counts[MOVED],
         relabelled=counts[RELABELLED],
         missed=counts[MISSED],
-        unexpected=counts[UNEXPECTED],
+        unexpected=counts[UNEXPECTED] - unlabelled,
         unevaluated=unevaluated,
+        unlabelled=unlabelled,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gitleaks_eval.candidates import Candidate, read_candidates
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.gitleaks import ScannerChoice
+from gitleaks_eval.kinds import ALL, CORPORA, SCENARIOS, read_kinds
 from gitleaks_eval.reports.folder import ANALYSES, ReportFolder, link_on_the_way
 from gitleaks_eval.root import Given, Root, given, refuse_beside
 from gitleaks_eval.scenario import read_json
@@ -28,7 +29,7 @@ class Settings:
     """What a run is about; every path is absolute and every input file has been looked at.
 
     The first of the `candidates` is the baseline, unless a saved report is. `accepts_review` says that what is
-    to review does not fail a comparison.
+    to review does not fail a comparison. `kinds` names what is evaluated (see `kinds.py`).
     """
 
     root: Path
@@ -37,6 +38,7 @@ class Settings:
     baseline_path: Path | None
     save_baseline: Path | None
     accepts_review: bool
+    kinds: tuple[str, ...]
     scenario_sources: tuple[str, ...]
     scenario_base: Path
     corpora: tuple[str, ...]
@@ -56,6 +58,11 @@ class Settings:
         """Whether there is something to compare with."""
         return len(self.candidates) > 1 or self.baseline is not None
 
+    @property
+    def only(self) -> tuple[str, ...]:
+        """The kinds that are evaluated where others are left out; empty where all are."""
+        return () if self.kinds == ALL else self.kinds
+
 
 def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     """Read the settings from the command line, else from the ini file, else the defaults.
@@ -66,7 +73,8 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     Raises:
         InputError: when a value, or a file or folder that it names, is wrong on sight.
     """
-    reports, corpora = report_folder(root), given(root, "corpus")
+    kinds = read_kinds(root)
+    reports, corpora = report_folder(root), given(root, "corpus") if CORPORA in kinds else None
     analyses = _analyses(given(root, "analysis"))
     if analyses:
         scanning = ("binary", "version", "config", "corpus")
@@ -100,7 +108,8 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         baseline_path=saved.path() if saved else None,
         save_baseline=save,
         accepts_review=_accepts_review(given(root, "fail_on")),
-        scenario_sources=tuple(scenarios.value) if scenarios else ("core",),
+        kinds=kinds,
+        scenario_sources=_sources(scenarios) if SCENARIOS in kinds else (),
         scenario_base=scenarios.base if scenarios else root.path,
         corpora=tuple(corpora.value) if corpora else (),
         corpus_base=corpora.base if corpora else root.path,
@@ -131,6 +140,10 @@ def report_folder(root: Root) -> ReportFolder:
 def _absolute(value: Given) -> Path:
     # As text, so that `..` behind a link leads where it seems to.
     return Path(os.path.abspath(value.path()))  # noqa: PTH100 - as said
+
+
+def _sources(value: Given | None) -> tuple[str, ...]:
+    return tuple(value.value) if value else ("core",)
 
 
 def _analyses(value: Given | None) -> Path | None:

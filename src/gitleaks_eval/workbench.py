@@ -212,7 +212,7 @@ class Workbench:
             with _no_collector():
                 analysis = read_analysis(path)
                 if isinstance(scenario, Scenario) and name not in self.subjects:
-                    self._record(name, _subject(scenario.expected, analysis, self._policy))
+                    self._record(name, _subject(scenario, analysis, self._policy))
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
@@ -548,21 +548,21 @@ def analysis_path(folder: Path, name: str) -> Path:
     return folder / "analyses" / name / "product.json"
 
 
-def _subject(expected: Expected, analysis: Analysis, policy: SeverityPolicy) -> Subject:
+def _subject(scenario: Scenario, analysis: Analysis, policy: SeverityPolicy) -> Subject:
     try:
         findings = analysis.findings()
     except CheckFailed:
         # The checks say what is wrong with the list; nothing in it is a finding that was expected.
         findings = []
-    severity_of = partial(policy.severity, in_head=expected.secrets_in_head != 0)
+    severity_of = partial(policy.severity, in_head=scenario.expected.secrets_in_head != 0)
     metadata = analysis.document.get("metadata")
     outer = metadata if isinstance(metadata, dict) else {}
     attempts = analysis.results.get("scan_attempts")
     return Subject(
-        match_findings(expected, findings, severity_of),
+        match_findings(scenario.expected, findings, severity_of, scenario.corpus.clean if scenario.corpus else None),
         _text(outer.get("scanner") or outer.get("tool_name") or analysis.results.get("tool")),
         _text(outer.get("tool_version") or analysis.results.get("tool_version")),
-        attempts if isinstance(attempts, int) else None,
+        attempts if type(attempts) is int and attempts > 0 else None,  # a boolean is an int, too, and no number
     )
 
 

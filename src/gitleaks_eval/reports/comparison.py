@@ -10,7 +10,7 @@ import gitleaks_eval
 from gitleaks_eval.comparison import DIFFERENCES, Difference, Evaluated, Pair
 from gitleaks_eval.escaping import json_value, markdown, printable
 from gitleaks_eval.matching import MISSED, UNEXPECTED, alias_of
-from gitleaks_eval.metrics import Counts, make_metrics, rate_texts
+from gitleaks_eval.metrics import Counts, Metrics, rate_texts
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
 from gitleaks_eval.scoring import SCALE
 
@@ -35,12 +35,25 @@ _TITLES = {
 class Compared:
     """A finished comparison: its candidates, the verdict of each pair, and what hides lost findings.
 
-    `hidden` is by candidate, scenario, file, line and rule.
+    `hidden` is by candidate, scenario, file, line and rule; `folders` has where the reports of a candidate stand,
+    relative to the comparison, for those of this run. `only` names what was evaluated where other kinds were left out.
     """
 
     candidates: Sequence[Evaluated]
     pairs: Sequence[Pair]
     hidden: Mapping[tuple[str, str, str, int, str], str] = field(default_factory=dict)
+    folders: Mapping[str, str] = field(default_factory=dict)
+    only: Sequence[str] = ()
+
+    @property
+    def deciding(self) -> Sequence[Pair]:
+        """The pairs with the baseline: they decide how the comparison ends."""
+        return [pair for pair in self.pairs if not pair.neighbour]
+
+    @property
+    def neighbours(self) -> Sequence[Pair]:
+        """The other pairs, of candidates in a row."""
+        return [pair for pair in self.pairs if pair.neighbour]
 
     def hidden_by(self, pair: Pair, lost: Difference) -> str | None:
         """Which entry of the candidate's configuration hides a finding that it lost."""
@@ -55,7 +68,8 @@ def comparison_json(compared: Compared) -> bytes:
             "schema_version": COMPARISON_SCHEMA_VERSION,
             "tool": TOOL,
             "tool_version": gitleaks_eval.__version__,
-            "candidates": [_candidate(one) for one in compared.candidates],
+            **({"only": list(compared.only)} if compared.only else {}),
+            "candidates": [_candidate(one, compared) for one in compared.candidates],
         },
         {"pairs": [_pair(pair, compared) for pair in compared.pairs]},
     )
@@ -69,42 +83,54 @@ def comparison_markdown(compared: Compared) -> bytes:
 
 def comparison_lines(compared: Compared) -> list[str]:
     """The comparison for a terminal: a row a candidate, the verdict a pair, and each lost finding below it."""
-    candidates, pairs = compared.candidates, compared.pairs
+    candidates, pairs = compared.candidates, compared.deciding
     rows = [_HEADINGS, *(_row(one, pairs) for one in candidates)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    lines += [_corpus_line(one, name, counts) for one in candidates for name, counts in _corpora(one)]
     for pair in pairs:
         reasons = "; ".join(pair.reasons)
-        lines.append(
-            f"{pair.verdict}  {printable(pair.candidate)} against {printable(pair.baseline)}: {printable(reasons)}"
-        )
+        lines.append(printable(f"{pair.verdict}  {_against(pair)}: {reasons}"))
         lost = pair.differences.lost
         lines += [_lost_line(one, compared.hidden_by(pair, one)) for one in lost[:LINES_AT_MOST]]
         if len(lost) > LINES_AT_MOST:
             lines.append(f"LOST  and {len(lost) - LINES_AT_MOST} more")
+    lines += [printable(f"neighbours  {_against(pair)}: {'; '.join(pair.reasons)}") for pair in compared.neighbours]
     return lines
+
+
+def _against(pair: Pair) -> str:
+    return f"{pair.candidate} against {pair.baseline}"
 
 
 _HEADINGS = ["candidate", "score", "decision", "P", "R", "F1", "lost", "new", "ms"]
 
 
-def _candidate(one: Evaluated) -> dict[str, Any]:
-    counts = _counts(one)
+def _candidate(one: Evaluated, compared: Compared) -> dict[str, Any]:
+    metrics = one.planted()
     return {
         "name": one.name,
+        "folder": compared.folders.get(one.name),
         "scanner": one.scanner["name"],
         **{name: one.scanner[name] for name in ("version", "sha256", "config")},
         "score": one.score,
         "decision": one.decision,
         "guarded_decision": one.guarded_decision,
-        **{name: getattr(counts, name) for name in ("tp", "fp", "fn", "precision", "recall", "f1")},
+        **_figures(metrics.total),
+        "by_rule": {name: _figures(counts) for name, counts in metrics.by_rule.items()},
+        "corpora": {name: _figures(counts) for name, counts in _corpora(one)},
         "scan_ms": one.scan_ms,
         "scan_ms_spread": one.scan_ms_spread,
     }
 
 
-def _counts(one: Evaluated) -> Counts:
-    return make_metrics(one.matchings).total
+def _figures(counts: Counts) -> dict[str, Any]:
+    names = ("tp", "fp", "fn", "unlabelled", "precision", "recall", "f1")
+    return {name: getattr(counts, name) for name in names}
+
+
+def _corpora(one: Evaluated) -> Iterable[tuple[str, Counts]]:
+    return one.of_corpora().by_scenario.items()
 
 
 def _pair(pair: Pair, compared: Compared) -> str:
@@ -112,6 +138,7 @@ def _pair(pair: Pair, compared: Compared) -> str:
         "baseline": pair.baseline,
         "candidate": pair.candidate,
         "verdict": pair.verdict,
+        "neighbour": pair.neighbour,
         "reasons": list(pair.reasons),
         "time_ratio": pair.time_ratio,
     }
@@ -129,7 +156,7 @@ def _pair(pair: Pair, compared: Compared) -> str:
 
 
 def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
-    rates = rate_texts(_counts(one))
+    rates = rate_texts(one.planted().total)
     pair = next((pair for pair in pairs if pair.candidate == one.name), None)
     return [
         printable(one.name),
@@ -140,6 +167,12 @@ def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
         str(len(pair.differences.new)) if pair else "-",
         f"{one.scan_ms:.0f}" if one.scan_ms is not None else "-",
     ]
+
+
+def _corpus_line(one: Evaluated, name: str, counts: Counts) -> str:
+    rates = rate_texts(counts)
+    figures = f"P {rates['precision']}, R {rates['recall']}, F1 {rates['f1']}"
+    return printable(f"corpus  {name}  {one.name}  {figures}; {counts.fp} wrong, {counts.unlabelled} unlabelled")
 
 
 def _lost_line(lost: Difference, hidden_by: str | None) -> str:
@@ -157,25 +190,57 @@ def _where(one: Difference) -> str:
 
 
 def _markdown_lines(compared: Compared) -> Iterator[str]:
-    candidates, pairs = compared.candidates, compared.pairs
+    candidates = compared.candidates
     yield "# gitleaks-eval comparison"
     yield ""
+    if compared.only:
+        yield f"Only {', '.join(compared.only)}: nothing else was evaluated."
+        yield ""
     yield "| Candidate | Scanner | Configuration | Decision | Documented | Score (0-5) | P | R | F1 | Scans (ms) |"
     yield "|---|---|---|---|---|--:|--:|--:|--:|--:|"
     for one in candidates:
         yield _table_row(_candidate_cells(one))
-    for pair in pairs:
+    corpora = [_corpus_cells(one, name, counts) for one in candidates for name, counts in _corpora(one)]
+    yield from _table(
+        "Corpora", ("Corpus", "Candidate", "P", "R", "F1", "Found", "Not", "Wrong", "Unlabelled"), corpora
+    )
+    for pair in compared.deciding:
         yield from _pair_lines(pair)
         for lost in pair.differences.lost[:LISTED_AT_MOST]:
             if hidden := compared.hidden_by(pair, lost):
                 yield ""
                 yield f"{markdown(_where(lost))} ({markdown(lost.rule_id)}): {markdown(hidden)}."
+    yield from _rule_table("Rules", candidates, [one.planted() for one in candidates])
+    yield from _rule_table("Rules in corpora", candidates, [one.of_corpora() for one in candidates])
+    for pair in compared.neighbours:
+        yield from _pair_lines(pair)
     for one in candidates:
         yield from _error_book(one)
 
 
+def _rule_table(title: str, candidates: Sequence[Evaluated], metrics: Sequence[Metrics]) -> Iterator[str]:
+    """What each candidate makes of each rule: found of expected, and what is wrong or unlabelled."""
+    rules = sorted({rule for one in metrics for rule in one.by_rule})
+    rows = [[rule, *(_rule_cell(one.by_rule.get(rule)) for one in metrics)] for rule in rules]
+    yield from _table(title, ["Rule", *(markdown(one.name) for one in candidates)], rows)
+
+
+def _rule_cell(counts: Counts | None) -> str:
+    if counts is None:
+        return "-"
+    found = f"{counts.tp} of {counts.tp + counts.fn}" if counts.tp + counts.fn else ""
+    others = ((counts.fp, "wrong"), (counts.unlabelled, "unlabelled"))
+    return ", ".join(filter(None, [found, *(f"{number} {name}" for number, name in others if number)]))
+
+
+def _corpus_cells(one: Evaluated, name: str, counts: Counts) -> list[str]:
+    rates = rate_texts(counts)
+    figures = [rates[rate] for rate in ("precision", "recall", "f1")]
+    return [name, one.name, *figures, *map(str, (counts.tp, counts.fn, counts.fp, counts.unlabelled))]
+
+
 def _candidate_cells(one: Evaluated) -> list[str]:
-    rates = rate_texts(_counts(one))
+    rates = rate_texts(one.planted().total)
     return [
         one.name,
         f"{one.scanner['name']} {one.scanner['version']}",
@@ -197,8 +262,10 @@ def _time(one: Evaluated) -> str:
 
 def _pair_lines(pair: Pair) -> Iterator[str]:
     yield ""
-    yield f"## {pair.verdict}: {markdown(pair.candidate)} against {markdown(pair.baseline)}"
+    yield f"## {'Neighbours' if pair.neighbour else pair.verdict}: {markdown(_against(pair))}"
     yield ""
+    if pair.neighbour:
+        yield f"- {pair.verdict} between the two; it has no share in the exit status"
     for reason in pair.reasons:
         yield f"- {markdown(reason)}"
     if pair.time_ratio is not None:
@@ -231,12 +298,15 @@ def _reported(one: Difference, line: int | None, rule_id: str | None, severity: 
 
 
 def _error_book(one: Evaluated) -> Iterator[str]:
-    """By rule, the misses and the false positives of a candidate; the rules with most of them first."""
+    """By rule, the misses and the false positives of a candidate; the rules with most of them first.
+
+    What is unlabelled is no error.
+    """
     places: defaultdict[str, dict[str, list[str]]] = defaultdict(lambda: {MISSED: [], UNEXPECTED: []})
     for scenario, matching in one.matchings.items():
         for match in matching.matches:
-            if match.status in {MISSED, UNEXPECTED}:
-                places[match.rule_id][match.status].append(f"{scenario}: {match.file_path}:{match.line_number}")
+            if match.fate in {MISSED, UNEXPECTED}:
+                places[match.rule_id][match.fate].append(f"{scenario}: {match.file_path}:{match.line_number}")
     worst = sorted(places.items(), key=lambda item: (-len(item[1][MISSED]), -len(item[1][UNEXPECTED]), item[0]))
     rows = [_book_cells(rule_id, found) for rule_id, found in worst[:RULES_AT_MOST]]
     headings = ("Rule", "Missed", "Where", "Unexpected", "Where")

@@ -9,7 +9,7 @@ from typing import Any
 import gitleaks_eval
 from gitleaks_eval.escaping import json_value
 from gitleaks_eval.judges.material import REAL_WORLD
-from gitleaks_eval.metrics import make_metrics, metrics_json
+from gitleaks_eval.metrics import metrics_json
 from gitleaks_eval.recorder import NOT_APPLICABLE, PASSED, CheckResult
 from gitleaks_eval.reports.judges import llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
@@ -38,10 +38,12 @@ def evaluation_report(run: Run) -> Iterator[bytes]:
             "summary": report_summary(run),
             "dimensions": [_dimension(name, score) for name, score in run.scorecard.by_category.items()],
             "scenarios": [_scenario(run, name, score) for name, score in run.scorecard.by_scenario.items()],
-            "metrics": metrics_json(make_metrics({name: one.matching for name, one in run.subjects.items()})),
+            "metrics": metrics_json(run.planted_metrics()),
+            **({"corpora": metrics_json(corpora)} if (corpora := run.corpora_metrics()) else {}),
             "incomplete": run.incomplete,
             "partial": run.partial,
             "reasons": list(run.reasons),
+            **({"only": list(run.only)} if run.only else {}),
             **({"config_lint": [result_fields(result) for result in run.lint]} if run.lint else {}),
             **llm_fields(run.judged, run.combined),
             **real_world_fields(run),
@@ -150,6 +152,7 @@ def _findings(run: Run) -> Iterator[str]:
             reported_rule_id,
             reported_line,
             reported_severity,
+            labelled,
         ) in subject.matching.matches:
             hidden = _hidden(run.hidden.get((name, (path, line, rule_id)))) if run.hidden else ""
             yield (
@@ -157,8 +160,11 @@ def _findings(run: Run) -> Iterator[str]:
                 f'"rule_id": {text[rule_id]}, "severity": {text[severity]}, "status": {text[status]}, '
                 f'"reported_rule_id": {text[reported_rule_id]}, '
                 f'"reported_line_number": {"null" if reported_line is None else reported_line}, '
-                f'"reported_severity": {text[reported_severity]}{hidden}}}'
+                f'"reported_severity": {text[reported_severity]}{"" if labelled else _UNLABELLED}{hidden}}}'
             )
+
+
+_UNLABELLED = ', "labelled": false'
 
 
 def _hidden(text: str | None) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.judges.verdict import Combined, Judged
-from gitleaks_eval.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match
+from gitleaks_eval.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
+from gitleaks_eval.metrics import Metrics, make_metrics
 from gitleaks_eval.recorder import CheckResult
 from gitleaks_eval.scenario import Place, Scenario
 from gitleaks_eval.scoring import Scorecard
@@ -40,7 +41,8 @@ class Run:
     files that this run made, None when it evaluated files that were there. `repositories` are the real ones;
     `judged` and `combined` are None unless judges were asked; `judge_log` says whether their calls are logged.
     `hidden` says, by scenario and place, which entry of the configuration hides a missed finding;
-    `lint` are the results of the tests of the configuration, outside every score.
+    `lint` are the results of the tests of the configuration, outside every score. `only` names what was evaluated
+    where other kinds were left out (`--gitleaks-only`): the decision is about that alone.
     """
 
     results: Sequence[CheckResult]
@@ -62,6 +64,13 @@ class Run:
     judge_log: bool = True
     hidden: dict[tuple[str, Place], str] = field(default_factory=dict)
     lint: Sequence[CheckResult] = ()
+    only: Sequence[str] = ()
+
+    def no_decision(self) -> str:
+        """Why there is no decision."""
+        if self.partial:
+            return "only a part of the checks was selected"
+        return "nothing that was evaluated has a ground truth"
 
     def hidden_by(self, scenario: str, match: Match) -> str:
         """Which entry of the configuration hides this missed finding; empty when that is not known."""
@@ -77,7 +86,25 @@ class Run:
         unlisted = sum(
             one.matching.unlisted_missed + one.matching.unlisted_unexpected for one in self.subjects.values()
         )
-        return card.moved + card.relabelled + card.missed + card.unexpected - unlisted
+        return card.moved + card.relabelled + card.missed + card.unexpected + card.unlabelled - unlisted
+
+    def planted_metrics(self) -> Metrics:
+        """The metrics of the scenarios whose secrets are planted; those of corpora are never mixed with them."""
+        return make_metrics(self._matchings(of_corpora=False))
+
+    def corpora_metrics(self) -> Metrics | None:
+        """The metrics of the corpora; None without one."""
+        matchings = self._matchings(of_corpora=True)
+        return make_metrics(matchings) if matchings else None
+
+    @property
+    def corpora(self) -> frozenset[str]:
+        """The names of the scenarios that are from external corpora."""
+        return frozenset(scenario.name for scenario in self.scenarios if scenario.corpus)
+
+    def _matchings(self, *, of_corpora: bool) -> Mapping[str, Matching]:
+        corpora = self.corpora
+        return {name: one.matching for name, one in self.subjects.items() if (name in corpora) == of_corpora}
 
     def _with_status(self, statuses: Collection[str]) -> Iterator[tuple[str, Match]]:
         for name, subject in self.subjects.items():

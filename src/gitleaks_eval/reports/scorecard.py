@@ -8,7 +8,7 @@ from typing import Any
 import gitleaks_eval
 from gitleaks_eval.escaping import json_value, markdown
 from gitleaks_eval.matching import Match
-from gitleaks_eval.metrics import Counts, rate_texts
+from gitleaks_eval.metrics import rate_texts
 from gitleaks_eval.recorder import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
 from gitleaks_eval.reports.judges import judges_markdown, llm_fields
@@ -107,7 +107,7 @@ def _lines(run: Run) -> Iterator[str]:
     yield "# gitleaks-eval scorecard"
     yield ""
     marks = ["INCOMPLETE"] * run.incomplete + ["PARTIAL"] * run.partial
-    decision = card.guarded_decision or "no decision: only a part of the checks was selected"
+    decision = card.guarded_decision or f"no decision: {run.no_decision()}"
     yield f"**{': '.join([*marks, decision])}**"
     yield ""
     yield "| | |"
@@ -115,14 +115,18 @@ def _lines(run: Run) -> Iterator[str]:
     yield f"| Scanner | {markdown(_scanner(run))} |"
     yield f"| Configuration | {markdown(_configuration(run))} |"
     yield f"| Corpus | {len(run.scenarios)} scenarios, sha256 {run.corpus_sha256[:12]} |"
+    if run.only:
+        yield f"| Evaluated | only {', '.join(run.only)}: nothing else has a share in the decision |"
     yield f"| Generated | {run.generated_at} by {TOOL} {gitleaks_eval.__version__} |"
     yield (
         f"| Expected secrets | {findings.detected} of {findings.expected} found, {findings.moved} moved, "
-        f"{findings.relabelled} relabelled, {findings.missed} missed, {findings.unexpected} unexpected |"
+        f"{findings.relabelled} relabelled, {findings.missed} missed, {findings.unexpected} unexpected"
+        f"{f', {findings.unlabelled} unlabelled' * bool(findings.unlabelled)} |"
     )
-    wrong = findings.moved + findings.relabelled
-    rates = rate_texts(Counts(findings.detected, findings.unexpected + wrong, findings.missed + wrong))
-    yield f"| Precision, recall, F1 | {rates['precision']}, {rates['recall']}, {rates['f1']} |"
+    if planted := [one for one in run.scenarios if not one.corpus]:
+        rates = rate_texts(run.planted_metrics().total)
+        where_from = "" if len(planted) == len(run.scenarios) else " of what is planted"
+        yield f"| Precision, recall, F1{where_from} | {rates['precision']}, {rates['recall']}, {rates['f1']} |"
     yield (
         f"| Documented score | {card.score.normalized:.2f} of 5 ({card.score.rate:.1%}), "
         f"{card.decision or 'no decision'}; {card.score.applicable_rate:.1%} of the applicable checks |"
@@ -131,6 +135,7 @@ def _lines(run: Run) -> Iterator[str]:
         yield f"| Note | {markdown(reason)} |"
     yield from _score_table("Category", card.by_category)
     yield from _score_table("Scenario", card.by_scenario)
+    yield from _corpora(run)
     yield from _findings(run)
     yield from _failures(run)
     yield from _config_lint(run)
@@ -158,6 +163,24 @@ def _score_table(title: str, scores: Any) -> Iterator[str]:
         yield f"| {markdown(name)} | {counts} | {score.normalized:.2f} |"
 
 
+def _corpora(run: Run) -> Iterator[str]:
+    metrics = run.corpora_metrics()
+    if metrics is None:
+        return
+    yield ""
+    yield "## Corpora"
+    yield ""
+    yield "What no label calls right or wrong is unlabelled, and stands in no rate."
+    yield ""
+    yield "| Corpus | Precision | Recall | F1 | Found | Not found | Wrong | Unlabelled |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    for name, counts in metrics.by_scenario.items():
+        rates = rate_texts(counts)
+        cells = (name, *(rates[rate] for rate in ("precision", "recall", "f1")))
+        numbers = (counts.tp, counts.fn, counts.fp, counts.unlabelled)
+        yield f"| {' | '.join([*map(markdown, cells), *map(str, numbers)])} |"
+
+
 def _findings(run: Run) -> Iterator[str]:
     count = run.count_differences()
     if not count:
@@ -168,7 +191,7 @@ def _findings(run: Run) -> Iterator[str]:
     for name, match in islice(run.differences(), LISTED_AT_MOST):
         fails = " ".join(failed_ids(run.by_scenario[name]))
         yield (
-            f"| {match.status} | {markdown(name)} | {markdown(where(match))} | {markdown(match.rule_id)} | "
+            f"| {match.fate} | {markdown(name)} | {markdown(where(match))} | {markdown(match.rule_id)} | "
             f"{match.severity or ''} | {fails} |"
         )
     for name, match in islice(run.differences(), LISTED_AT_MOST):

@@ -9,6 +9,7 @@ import pytest
 from gitleaks_eval.causes import Cause, cause_lines
 from gitleaks_eval.escaping import few, printable
 from gitleaks_eval.matching import Match
+from gitleaks_eval.metrics import rate_texts
 from gitleaks_eval.recorder import FAILED, failed_ids
 from gitleaks_eval.reports.comparison import Compared, comparison_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
@@ -73,7 +74,7 @@ def comparison_summary(
         why = f"only a part of the checks of {', '.join(partial)} was selected" if partial else "the run ended early"
         terminal.write_line(printable(f"NOT COMPARED  {why}"), yellow=True)
     else:
-        worst = {pair.verdict for pair in compared.pairs}
+        worst = {pair.verdict for pair in compared.deciding}
         for line in comparison_lines(compared):
             terminal.write_line(line, red=line.startswith(("REGRESSION", "INCOMPLETE", "LOST")))
         if verbosity >= 0 and worst & {"INCOMPLETE"}:
@@ -85,8 +86,12 @@ def comparison_summary(
 
 
 def _details(run: Run, verbosity: int) -> Iterator[str]:
+    if run.only:
+        yield f"only {', '.join(run.only)}: nothing else has a share in the decision"
     if verbosity >= 0 or any(_failures(score) for score in run.scorecard.by_category.values()):
         yield from _scores(run, verbosity)
+    if verbosity >= 0:
+        yield from _corpora(run)
     if verbosity >= 0 or any(one.left is None or failed_ids(one.results) for one in run.repositories):
         yield from _repositories(run)
     if run.judged:
@@ -101,11 +106,14 @@ def _headline(run: Run) -> str:
     card, counts = run.scorecard, run.scorecard.findings
     if run.partial:
         return f"PARTIAL {card.score.total} of {run.possible_checks} checks, no decision"
+    if card.guarded_decision is None:
+        return f"NO DECISION  {run.no_decision()}"
     parts = [f"{counts.detected} of {counts.expected} expected secrets found"]
     others = ("MISSED", counts.missed), ("moved", counts.moved), ("relabelled", counts.relabelled)
     parts += [f"{count} {name}" for name, count in others if count]
     parts += [f"{counts.unevaluated} NOT EVALUATED"] * bool(counts.unevaluated)
     parts.append(f"{counts.unexpected} unexpected")
+    parts += [f"{counts.unlabelled} unlabelled"] * bool(counts.unlabelled)
     if run.analyses is not None and not run.incomplete:
         parts.append("canary found")
     same = card.decision == card.guarded_decision
@@ -147,12 +155,14 @@ def _findings(run: Run) -> Iterator[str]:
 
 def _finding(scenario: str, match: Match, failed: list[str], hidden: str) -> str:
     fails = f"fails {' '.join(failed)}" if failed else "fails no check"
-    parts = [match.status.upper(), scenario, where(match), match.rule_id, match.severity or "", hidden, fails]
+    parts = [match.fate.upper(), scenario, where(match), match.rule_id, match.severity or "", hidden, fails]
     return "  ".join(part for part in parts if part)
 
 
 def _scores(run: Run, verbosity: int) -> Iterator[str]:
     card = run.scorecard
+    if not card.score.total:
+        return
     if verbosity > 0:
         for kind, scores in (("category", card.by_category), ("scenario", card.by_scenario)):
             width = max(map(len, scores), default=0)
@@ -172,6 +182,16 @@ def _scores(run: Run, verbosity: int) -> Iterator[str]:
         return
     categories = _number(clean_categories, "category", "categories")
     yield f"{categories} and {_number(clean_scenarios, 'scenario', 'scenarios')} without a failure"
+
+
+def _corpora(run: Run) -> Iterator[str]:
+    metrics = run.corpora_metrics()
+    for name, counts in metrics.by_scenario.items() if metrics else ():
+        rates = rate_texts(counts)
+        yield (
+            f"corpus  {name}  precision {rates['precision']}, recall {rates['recall']}, F1 {rates['f1']}; "
+            f"{counts.tp} found, {counts.fn} not, {counts.fp} wrong, {counts.unlabelled} unlabelled"
+        )
 
 
 def _repositories(run: Run) -> Iterator[str]:

@@ -1,0 +1,328 @@
+"""Whether tests notice faults: a seeded sample of mutants of the source, each held against the tests nearest to it.
+
+`nox -s mutants -- [NUMBER] [SEED]` prints the share of mutants that a test notices, and those that none does. All
+happens in a copy of the checkout with a home and a cache of its own: a mutant may write and remove what it likes.
+"""
+
+import ast
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+CHECKOUT = Path(__file__).parents[1]
+NUMBER, SEED = 60, 10
+LEAST_SHARE = 0.95
+NEAREST = 10
+PACKAGE = "gitleaks_eval"
+# What nobody can notice, and why: by file name, what stands there and what the mutant makes of it.
+EQUIVALENT: dict[tuple[str, str, str], str] = {}
+_FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+# --- mutants
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault in a source file: the `index`-th of it, the line, what stands there and what it becomes."""
+
+    path: Path
+    index: int
+    line: int
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        """For people, in a line."""
+        return f"{self.path.relative_to('src', PACKAGE)}:{self.line}  {self.before}  ->  {self.after}"
+
+    @property
+    def equivalent(self) -> str | None:
+        """Why nobody can notice it, where that is known."""
+        return EQUIVALENT.get((self.path.name, self.before, self.after))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a node stands in a tree: a field of its parent, or an entry of it."""
+
+    parent: ast.AST
+    name: str
+    index: int | None
+
+    def put(self, node: ast.AST) -> None:
+        """Let this node stand here."""
+        if self.index is None:
+            setattr(self.parent, self.name, node)
+        else:
+            getattr(self.parent, self.name)[self.index] = node
+
+
+def _places(parent: ast.AST) -> Iterator[tuple[Place, ast.AST]]:
+    """Each node below that does something; types, decorators and assertions say something."""
+    for name, value in ast.iter_fields(parent):
+        if name in {"annotation", "returns", "decorator_list", "type_params"}:
+            continue
+        for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if isinstance(node, ast.AST) and not isinstance(node, ast.Assert) and not _is_for_tools(node):
+                yield Place(parent, name, index), node
+                yield from _places(node)
+
+
+def _is_for_tools(node: ast.AST) -> bool:
+    """Whether this is for type checkers, or for a module that is run."""
+    names = {one.id for one in ast.walk(node.test) if isinstance(one, ast.Name)} if isinstance(node, ast.If) else set()
+    return bool(names & {"TYPE_CHECKING", "__name__"})
+
+
+def _faults(tree: ast.Module) -> list[tuple[Place, ast.AST, ast.AST]]:
+    """Each place that may be faulty, with what stands there and what may stand there instead."""
+    return [(place, node, fault) for place, node in _places(tree) for fault in _faulty(place, node)]
+
+
+def _faulty(place: Place, node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.Compare(ops=[op, *others]):
+            yield ast.Compare(node.left, [_FLIPPED[type(op)](), *others], node.comparators)
+        case ast.BoolOp():
+            yield ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
+        case ast.UnaryOp(op=ast.Not()):
+            yield node.operand
+        case ast.Constant(value=bool()):
+            yield ast.Constant(not node.value)
+        case ast.Constant(value=int(number)):
+            yield ast.Constant(number + 1)
+        case ast.expr() if place.name in {"test", "ifs"}:
+            yield ast.UnaryOp(ast.Not(), node)
+        case ast.Return(value=ast.expr()):
+            yield ast.Return(ast.Constant(None))
+
+
+def mutants_of(path: Path) -> list[Mutant]:
+    """All mutants of a file, which is named from the checkout on."""
+    faults = _faults(ast.parse((CHECKOUT / path).read_text(encoding="utf-8")))
+    return [
+        Mutant(path, index, getattr(node, "lineno", 0), _text(node), _text(fault))
+        for index, (_, node, fault) in enumerate(faults)
+    ]
+
+
+def _text(node: ast.AST) -> str:
+    return " ".join(ast.unparse(node).split())[:100]
+
+
+def mutated(source: bytes, index: int) -> str:
+    """A source with one of its faults."""
+    tree = ast.parse(source)
+    place, _, fault = _faults(tree)[index]
+    place.put(fault)
+    return ast.unparse(tree) + "\n"
+
+
+# --- tests near to a module
+
+
+def nearest_tests(files: list[Path]) -> Callable[[Path], list[Path]]:
+    """What finds the tests of a source file: named like it, a few imports away, and with the most rare words of it."""
+    imports = {path: _imported(path, files) for path in files}
+    tests = [path for path in files if path.name.startswith("test_") and path.parts[0] == "tests"]
+    steps = {test: _steps(test, imports) for test in tests}
+    words = {path: set(re.findall(r"[a-z]{4,}", _source(path).lower())) for path in files}
+    known = Counter(word for test in tests for word in words[test])
+
+    def nearest(source: Path) -> list[Path]:
+        names = {source.stem.removeprefix("test_"), source.parent.name} - {PACKAGE, "__init__"}
+
+        def distance(test: Path) -> tuple[int, int, float]:
+            unlike = sum(name not in str(test) for name in names)
+            kinship = sum(1 / known[word] for word in words[test] & words[source])
+            return unlike, steps[test][source], -kinship
+
+        return sorted((test for test in tests if source in steps[test]), key=distance)[:NEAREST]
+
+    return nearest
+
+
+def _source(path: Path) -> str:
+    return (CHECKOUT / path).read_text(encoding="utf-8")
+
+
+def _imported(path: Path, files: list[Path]) -> set[Path]:
+    """The files of the project that a file imports, or names in a text; a package stands for all in it."""
+    text = _source(path)
+    names = set(re.findall(rf"{PACKAGE}(?:\.\w+)+", text))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    # A run under test begins with the plugin, which collects the tests that ship.
+    runs = "pytester" in text
+    names |= {f"{PACKAGE}.plugin"} if runs else set()
+    collected = {file for file in files if runs and file.parts[0] == "src" and file.name.startswith("test_")}
+    return collected | {file for file in files if any(_is_called(file, name) for name in names)} - {path}
+
+
+def _is_called(file: Path, name: str) -> bool:
+    dotted = "." + ".".join(file.with_suffix("").parts)
+    package = dotted.rpartition(".")[0]
+    return dotted.endswith(f".{name}") or (name != PACKAGE and package.endswith(f".{name}"))
+
+
+def _steps(start: Path, imports: dict[Path, set[Path]]) -> dict[Path, int]:
+    steps, edge = {start: 0}, [start]
+    while edge:
+        edge = sorted({file for path in edge for file in imports[path]} - steps.keys())
+        steps |= dict.fromkeys(edge, max(steps.values()) + 1)
+    return steps
+
+
+# --- the run
+
+
+@dataclass
+class Copy:
+    """A copy of the checkout in which tests run; `seconds` is what each takes without a mutant, None if it fails."""
+
+    folder: Path
+    seconds: dict[Path, float | None] = field(default_factory=dict)
+
+    def notices(self, mutant: Mutant, tests: list[Path]) -> Path | None:
+        """The first of these test files that fails with the mutant and passes without it."""
+        for test in tests:
+            if (seconds := self._usable(test)) is not None and not self._passes_with(mutant, test, 60 + 3 * seconds):
+                return test
+        return None
+
+    def _passes_with(self, mutant: Mutant, test: Path, seconds: float) -> bool:
+        place = self.folder / mutant.path
+        source, times = place.read_bytes(), place.stat()
+        place.write_text(mutated(source, mutant.index), encoding="utf-8")
+        try:
+            return self._passes(test, seconds)
+        finally:
+            place.write_bytes(source)
+            os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def _usable(self, test: Path) -> float | None:
+        if test not in self.seconds:
+            started = time.monotonic()
+            passes = self._passes(test, 1800)
+            self.seconds[test] = time.monotonic() - started if passes else None
+            if not passes:
+                print(f"left out: {test} fails without a mutant", flush=True)
+        return self.seconds[test]
+
+    def _passes(self, test: Path, seconds: float) -> bool:
+        home = self.folder.parent / "home"
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.folder / "src"),
+            # A mutant must not be taken for the file that stood there in the same second.
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HOME": str(home),
+            "XDG_CACHE_HOME": str(home / ".cache"),
+            "TMPDIR": str(home / "tmp"),
+        }
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            "-m",
+            "not install and not live",
+        ]
+        process = subprocess.Popen(
+            [*command, str(test)],
+            cwd=self.folder, env=environment, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            return process.wait(seconds) == 0
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            with_children(process)
+
+
+def with_children(process: subprocess.Popen[bytes]) -> None:
+    """End a process and what it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def copied(folder: Path) -> Copy:
+    """A copy of what git knows of the checkout, and of the scanners that are installed."""
+    command = ["git", "ls-files", "-zco", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True)
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (CHECKOUT / name).is_file():
+            (folder / "copy" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(CHECKOUT / name, folder / "copy" / name)
+    (folder / "home/tmp").mkdir(parents=True)
+    scanners = user_cache_path("gitleaks-eval", appauthor=False)
+    if scanners.is_dir():
+        shutil.copytree(scanners, folder / "home/.cache/gitleaks-eval")
+    return Copy(folder / "copy")
+
+
+def main(number: int = NUMBER, seed: int = SEED) -> int:
+    """Try so many mutants; 1 when fewer are noticed than should be."""
+    files = sorted(
+        path.relative_to(CHECKOUT) for folder in ("src", "tests") for path in (CHECKOUT / folder).rglob("*.py")
+    )
+    every = [mutant for path in files if path.parts[0] == "src" for mutant in mutants_of(path)]
+    sample = sorted(random.Random(seed).sample(every, min(number, len(every))), key=lambda one: (one.path, one.index))  # noqa: S311 - a sample, not a secret
+    nearest = nearest_tests(files)
+    noticed, survivors, equivalent = 0, [], 0
+    print(f"{len(sample)} of {len(every)} mutants, seed {seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        copy = copied(Path(folder))
+        for mutant in sample:
+            if reason := mutant.equivalent:
+                equivalent += 1
+                print(f"equivalent  {mutant}: {reason}", flush=True)
+            elif by := copy.notices(mutant, nearest(mutant.path)):
+                noticed += 1
+                print(f"noticed  {mutant}  by {by}", flush=True)
+            else:
+                survivors.append(mutant)
+                print(f"SURVIVED  {mutant}", flush=True)
+    judged = noticed + len(survivors)
+    share = noticed / judged if judged else 1.0
+    print(f"{noticed} of {judged} noticed ({share:.1%}), {equivalent} equivalent ones left out")
+    print("".join(f"SURVIVED  {mutant}\n" for mutant in survivors), end="")
+    return 0 if share >= LEAST_SHARE else 1
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.exit(main(*map(int, sys.argv[1:])))
