@@ -229,7 +229,7 @@ def _loaded(build: ScannerBuild, configuration: Configuration, scratch: Path) ->
         config = copy_configuration(configuration, folder / "config")
         source = ["dir", "empty"] if build.command == "git" else ["detect", "--no-git", "--source", "empty"]
         return run_limited(
-            [build.path, *source, "--config", str(config), "--log-level", "warn", "--no-banner"],
+            [build.program, *source, "--config", str(config), "--log-level", "warn", "--no-banner"],
             folder,
             {**git_environment(), "TMPDIR": str(folder), "XDG_CONFIG_HOME": str(folder)},
             ASK_SECONDS,

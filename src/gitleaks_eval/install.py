@@ -26,8 +26,10 @@ from filelock import FileLock
 from platformdirs import user_cache_path
 
 from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.input_file import read_input, sha256_of
 from gitleaks_eval.process import kill_group
 from gitleaks_eval.scanners import GITLEAKS, Adapter
+from gitleaks_eval.sharing import write_together
 from gitleaks_eval.user_cache import cache_folder
 
 RELEASES = "https://github.com/{repository}/releases/download"
@@ -77,35 +79,49 @@ def installed_binary(version: str, progress: Progress, adapter: Adapter = GITLEA
     """
     release = _Release(adapter, version)
     binary = binary_path(version, adapter)
-    how = binary.with_suffix(binary.suffix + ".source")
-    if binary.is_file():
-        return binary, _origin(how)
+    if _is_as_installed(binary):
+        return binary, _origin(binary)
     if os.environ.get(OFFLINE, "") not in {"", "0"}:
+        there = f"{binary} is not what was installed" if binary.exists() else f"{release} is not installed"
         raise EvaluationError(
-            f"{release} is not installed and {OFFLINE} forbids to install it; "
-            "unset it, or name a binary with --gitleaks-binary"
+            f"{there} and {OFFLINE} forbids to install it; unset it, or name a binary with --gitleaks-binary"
         )
     folder = cache_folder() / "bin"
     try:
         folder.mkdir(exist_ok=True)
         with FileLock(folder / f"{binary.name}.lock"):
-            if not binary.is_file():
-                _install(release, binary, how, progress)
+            if not _is_as_installed(binary):
+                if binary.exists():
+                    progress(f"gitleaks-eval: {binary} is not what was installed; installing {release} anew")
+                _install(release, binary, progress)
     except OSError as error:
         raise EvaluationError(
             f"{release} cannot be installed into {folder}: {error.strerror or error}; "
             "set XDG_CACHE_HOME to a folder that can be written"
         ) from None
-    return binary, _origin(how)
+    return binary, _origin(binary)
 
 
-def _origin(how: Path) -> str:
+def _beside(binary: Path, ending: str) -> Path:
+    return binary.with_name(f"{binary.name}.{ending}")
+
+
+def _is_as_installed(binary: Path) -> bool:
+    """Whether a binary has the SHA-256 that was recorded when it was installed."""
+    try:
+        recorded = read_input(_beside(binary, "sha256")).split()
+        return recorded[:1] == [sha256_of(binary).encode()]
+    except OSError:
+        return False
+
+
+def _origin(binary: Path) -> str:
     with contextlib.suppress(OSError):
-        return how.read_text(encoding="utf-8")
+        return _beside(binary, "source").read_text(encoding="utf-8")
     return "installed"
 
 
-def _install(release: _Release, binary: Path, how: Path, progress: Progress) -> None:
+def _install(release: _Release, binary: Path, progress: Progress) -> None:
     tried = []
     ways = (
         ("release archive", _from_release),
@@ -120,7 +136,9 @@ def _install(release: _Release, binary: Path, how: Path, progress: Progress) -> 
                 tried.append(f"{name}: {error}")
                 continue
             made.chmod(0o755)
-            how.write_text(name, encoding="utf-8")
+            # As sha256sum writes it, and reads it with --check.
+            beside = {"source": name, "sha256": f"{sha256_of(made)}  {binary.name}\n"}
+            write_together((_beside(binary, ending), [text.encode()]) for ending, text in beside.items())
             made.replace(binary)
             progress(f"gitleaks-eval: {release} installed ({name})")
             return
