@@ -166,7 +166,7 @@ def environment(
 ) -> None:
     """The environment of the runs under test: nothing of the developer's, and temporary files where we look."""
     for name in list(os.environ):
-        if name.startswith(("GITLEAKS_", "PYTEST_ADDOPTS", "PYTEST_XDIST")):
+        if name.startswith(("GITLEAKS_", "BETTERLEAKS_", "PYTEST_ADDOPTS", "PYTEST_XDIST")):
             monkeypatch.delenv(name)
     own = request.getfixturevalue("cache").parent if "cache" in request.fixturenames else shared_cache
     monkeypatch.setenv("XDG_CACHE_HOME", str(own))

@@ -14,7 +14,7 @@ from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import git_environment
 from gitleaks_eval.input_file import sha256_of
 from gitleaks_eval.process import run_limited
-from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, scanner_of_help
+from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, Sources, scanner_of_help
 
 PINNED_VERSION = "8.30.1"
 PROBE_SECONDS = 20
@@ -163,6 +163,19 @@ def binary_on_path(adapter: Adapter = GITLEAKS) -> Path | None:
     """The scanner that the user's shell would run."""
     found = shutil.which(adapter.name)
     return Path(found).absolute() if found else None
+
+
+def configuration_sources(choice: ScannerChoice) -> Sources:
+    """Where the scanner that will be found looks for its configuration; a binary is asked, by its help."""
+    binary = choice.binary or (None if choice.version else binary_on_path())
+    if binary is None:
+        return SCANNERS[choice.scanner].sources_of(choice.version or PINNED_VERSION)
+    try:
+        usage = _ask(binary, "--help", str(binary))
+    except EvaluationError:
+        # The run will say what is wrong with it.
+        usage = ""
+    return (scanner_of_help(usage) or GITLEAKS).sources_by_help(usage)
 
 
 def probe(path: Path, source: str, private: Path | None = None) -> ScannerBuild:
