@@ -846,9 +846,44 @@ def test_a_build_that_takes_too_long_is_killed_with_its_children(
 def test_progress_is_shown_while_it_builds(get: Installer, said: list[str], fake_go: Callable[[str], None]) -> None:
     fake_go('while [ "$1" != -o ]; do shift; done; echo "#!/bin/sh" >"$2"\n')
     get(VERSION)
-    assert [text.split(" ")[1] for text in said] == ["downloading", "building", "gitleaks"]
-    assert f"building gitleaks {VERSION}" in said[1]
-    assert said[2] == f"gitleaks-eval: gitleaks {VERSION} installed ({ON_PATH})"
+    assert [text.split(" ")[1] for text in said] == ["downloading", "failed:", "building", "gitleaks"]
+    assert f"building gitleaks {VERSION}" in said[2]
+    assert said[3] == f"gitleaks-eval: gitleaks {VERSION} installed ({ON_PATH})"
+
+
+def test_a_way_that_fails_says_why_before_the_next_is_tried(
+    get: Installer, releases: Releases, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(install, "_from_go_on_path", _makes(SCRIPT))
+    get(VERSION)
+    assert releases.asked == [_archive_name(VERSION)]
+    url = f"{install.RELEASES}/v{VERSION}/{_archive_name(VERSION)}"
+    assert said[1] == f"gitleaks-eval: failed: {RELEASE}: {url}: HTTP status 404 Not Found"
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_long_build_says_again_and_again_what_is_running(
+    said: list[str], monkeypatch: pytest.MonkeyPatch, fake_go: Callable[[str], None], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(install, "PROGRESS_SECONDS", 0.02)
+    ready = tmp_path / "ready"
+    # It ends when it was told twice that it is still running.
+    fake_go(
+        f"while [ ! -e '{ready}' ]; do sleep 0.02; done\n"
+        'while [ "$1" != -o ]; do shift; done; echo "#!/bin/sh" >"$2"\n'
+    )
+
+    def progress(text: str) -> None:
+        said.append(text)
+        if sum("still" in one for one in said) == 2:
+            ready.touch()
+
+    installed_binary(VERSION, progress)
+    still = [text for text in said if "still" in text]
+    assert len(still) >= 2
+    assert all(
+        re.fullmatch(rf"gitleaks-eval: still building gitleaks {VERSION} with Go \(\d+ s\)", one) for one in still
+    )
 
 
 # Go's settings by which a user would switch off its checksum database.
