@@ -45,6 +45,6 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     pytester moves HOME; the cache stays where it is, or each run would install its scanner anew.
     """
     for name in list(os.environ):
-        if name.startswith(("GITLEAKS_", "GITHUB_", "PYTEST_ADDOPTS", "PYTEST_XDIST")):
+        if name.startswith(("GITLEAKS_", "BETTERLEAKS_", "GITHUB_", "PYTEST_ADDOPTS", "PYTEST_XDIST")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE_HOME))

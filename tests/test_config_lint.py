@@ -10,7 +10,7 @@ import pytest
 from gitleaks_eval.config_lint import KEYS_FILE, ask_scanner, first_broken, lint
 from gitleaks_eval.configuration import ConfigFile, Configuration, choose_configuration
 from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.gitleaks import probe
+from gitleaks_eval.gitleaks import PINNED_VERSION, probe
 
 VERSIONS = ("8.16.0", "8.18.4", "8.26.0", "8.30.1")
 DEFAULT = "[extend]\nuseDefault = true\n"
@@ -96,6 +96,41 @@ def test_betterleaks_has_keys_of_its_own() -> None:
     assert [text.split(":")[0] for text in problems(content)] == ["a.toml prefilter", "a.toml rules[0].validate"]
 
 
+@pytest.mark.parametrize(
+    ("content", "since", "before"),
+    [("specificity = 1", "1.6.0", "1.4.0"), ("confidence = 'high'", "1.8.0", "1.7.0"),
+     ("[[rules.components]]\nid = 'b'\noptional = true\nwithin = 'file'", "1.8.0", "1.7.0")],
+)  # fmt: skip
+def test_newer_keys_of_betterleaks_are_known_from_their_version_on(content: str, since: str, before: str) -> None:
+    content = f"[[rules]]\nid = 'a'\n{content}\n"
+    assert not problems(content, version=since, scanner="betterleaks")
+    message = f"this version of betterleaks ignores it; {since} is the first that does not"
+    assert message in problems(content, version=before, scanner="betterleaks")[0]
+
+
+@pytest.mark.parametrize(("scanner", "last", "next_"), [("gitleaks", "8.30.1", "8.30.2"),
+                                                        ("betterleaks", "1.8.1", "1.9.0")])  # fmt: skip
+def test_of_a_version_that_is_newer_than_the_table_nothing_is_said_to_be_ignored(
+    scanner: str, last: str, next_: str
+) -> None:
+    content = "xyzzy = 1\n[[rules]]\nid = 'a'\nentropyy = 1\n"
+    assert [text.partition(": ")[2] for text in problems(content, version=last, scanner=scanner)] == [
+        f"{scanner} has no such key and ignores it",
+        f"{scanner} has no such key and ignores it; did you mean `entropy`?",
+    ]
+    for version in (next_, None, "unknown (sha256 0123)"):
+        found = problems(content, version=version, scanner=scanner)
+        assert len(found) == 2
+        assert all(f"unknown to this table of keys, which was checked against {scanner} " in text for text in found)
+        assert f", {last}" in found[0]
+        assert not any("ignore" in text for text in found)
+
+
+def test_a_table_that_a_scanner_does_not_have_is_one_problem() -> None:
+    content = "[[rules]]\nid = 'a'\n[[rules.components]]\nid = 'b'\nwithin = 'file'\n"
+    assert problems(content) == ["a.toml rules[0].components: gitleaks has no such key and ignores it"]
+
+
 # --- entries that do nothing, or everything
 
 
@@ -158,6 +193,8 @@ def test_a_good_configuration_and_the_scanners_own_have_no_problem() -> None:
 def test_both_scanners_have_the_same_kinds_of_tables() -> None:
     keys = json.loads(KEYS_FILE.read_text(encoding="utf-8"))
     assert keys["gitleaks"].keys() == keys["betterleaks"].keys()
+    assert keys["checked against"]["gitleaks"][-1] == PINNED_VERSION
+    assert set(VERSIONS) <= set(keys["checked against"]["gitleaks"])
 
 
 @pytest.mark.parametrize("version", VERSIONS)

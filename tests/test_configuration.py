@@ -1,6 +1,7 @@
 """The configuration under test: which one is taken, what it extends, and the copy a scanner is given."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from gitleaks_eval.configuration import (
     copy_configuration,
 )
 from gitleaks_eval.errors import InputError
+from gitleaks_eval.gitleaks import ScannerChoice, configuration_sources
+from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, SCANNERS, Sources
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -25,7 +28,9 @@ DEFAULT = "[extend]\nuseDefault = true\n"
 
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GITLEAKS_CONFIG", raising=False)
+    for sources in (adapter.sources for adapter in SCANNERS.values()):
+        for name in (*sources.paths, *sources.contents):
+            monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -120,6 +125,108 @@ def test_builtin_names_the_scanners_own_whatever_stands_in_rootdir(root: Path, i
     write(root / ".gitleaks.toml", RULES)
     configuration = choose_configuration(("builtin", root, "gitleaks_config"), root, invocation)
     assert (configuration.chain, configuration.why) == ((), "gitleaks_config")
+
+
+def test_the_content_of_a_variable_is_taken_by_its_name_and_extends_from_the_invocation(
+    root: Path, invocation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = write(invocation / "base.toml", RULES)
+    write(root / ".gitleaks.toml", RULES)
+    monkeypatch.setenv("GITLEAKS_CONFIG_TOML", extending("base.toml"))
+    configuration = choose_configuration(None, root, invocation)
+    assert paths(configuration) == [Path("GITLEAKS_CONFIG_TOML"), base]
+    assert configuration.why == "content of a variable"
+    assert configuration.title(invocation) == "GITLEAKS_CONFIG_TOML > base.toml"
+    same = chosen(write(tmp_path / "same.toml", extending("base.toml")), invocation)
+    assert configuration.sha256 == same.sha256
+    (tmp_path / "copy").mkdir()
+    assert parsed(copy_configuration(configuration, tmp_path / "copy"))["extend"]["path"].endswith("config-1.toml")
+
+
+@pytest.mark.parametrize(("content", "problem"), [("a = ", "is not TOML"), ("title = 'x'", "has no rules")])
+def test_what_is_wrong_with_the_content_of_a_variable_is_said_by_its_name(
+    root: Path, monkeypatch: pytest.MonkeyPatch, content: str, problem: str
+) -> None:
+    monkeypatch.setenv("GITLEAKS_CONFIG_TOML", content)
+    with pytest.raises(InputError, match=f"^content of a variable: .*GITLEAKS_CONFIG_TOML {problem}"):
+        choose_configuration(None, root, root)
+
+
+def test_a_variable_goes_before_the_next_in_the_order_of_the_scanner(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = []
+    files = (".betterleaks.toml", ".gitleaks.toml")
+    for name in files:
+        write(root / name, RULES)
+        expected.append((name, "found in rootdir"))
+    for name in ("GITLEAKS_CONFIG_TOML", "BETTERLEAKS_CONFIG_TOML"):
+        monkeypatch.setenv(name, RULES)
+        expected.insert(-2 if name.startswith("G") else 0, (name, "content of a variable"))
+    for name in ("GITLEAKS_CONFIG", "BETTERLEAKS_CONFIG"):
+        monkeypatch.setenv(name, f"{name}.toml")
+        write(root / f"{name}.toml", RULES)
+        expected.insert(0, (f"{name}.toml", name))
+    for title, why in expected:
+        configuration = choose_configuration(None, root, root, lambda: BETTERLEAKS.sources)
+        assert (configuration.title(root), configuration.why) == (title, why)
+        (root / title).unlink(missing_ok=True)
+        for variable in (title, title.removesuffix(".toml")):
+            monkeypatch.delenv(variable, raising=False)
+    left = choose_configuration(None, root, root, lambda: BETTERLEAKS.sources)
+    assert (left.chain, left.why) == ((), "no .gitleaks.toml in rootdir")
+
+
+@pytest.mark.parametrize("git", ["folder", "file"])
+def test_in_a_subfolder_the_file_at_gits_top_level_is_taken_as_production_does(root: Path, git: str) -> None:
+    top = write(root / ".gitleaks.toml", RULES)
+    below = root / "tests" / "unit"
+    below.mkdir(parents=True)
+    assert choose_configuration(None, below, below).chain == ()
+    if git == "folder":
+        (root / ".git").mkdir()
+    else:
+        write(root / ".git", "gitdir: elsewhere\n")
+    configuration = choose_configuration(None, below, below)
+    assert (paths(configuration), configuration.why) == ([top], "found in the top of the git repository")
+    nearer = write(below / ".gitleaks.toml", RULES)
+    assert paths(choose_configuration(None, below, below)) == [nearer]
+    nearer.unlink()
+    top.unlink()
+    assert choose_configuration(None, below, below).why == (
+        "no .gitleaks.toml in rootdir or at the top of the git repository"
+    )
+
+
+def test_the_scanner_is_asked_only_where_scanners_differ_in_what_they_take(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked() -> Sources:
+        raise AssertionError
+
+    monkeypatch.setenv("GITLEAKS_CONFIG", str(write(root / "a.toml", RULES)))
+    write(root / ".gitleaks.toml", RULES)
+    choose_configuration(None, root, root, asked)
+    write(root / ".betterleaks.toml", RULES)
+    choose_configuration(("a.toml", root, "--gitleaks-config"), root, root, asked)
+    with pytest.raises(AssertionError):
+        choose_configuration(None, root, root, asked)
+
+
+def test_a_version_says_where_it_looks_and_a_binary_is_asked_by_its_help(
+    gitleaks: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = Sources(("GITLEAKS_CONFIG",), (), (".gitleaks.toml",))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for version, wanted in (("8.24.2", old), ("8.24.3", GITLEAKS.sources), (None, GITLEAKS.sources)):
+        assert configuration_sources(ScannerChoice(version=version)) == wanted
+    assert configuration_sources(ScannerChoice(version="1.0.0", scanner="betterleaks")) == BETTERLEAKS.sources
+    assert configuration_sources(ScannerChoice(binary=gitleaks("8.18.4"))) == old
+    assert configuration_sources(ScannerChoice(binary=gitleaks("8.30.1"))) == GITLEAKS.sources
+    (tmp_path / "gitleaks").symlink_to(gitleaks("8.18.4"))
+    assert configuration_sources(ScannerChoice()) == old
+    # What is wrong with a binary is said when it is probed.
+    assert configuration_sources(ScannerChoice(binary=tmp_path / "missing")) == old
 
 
 def test_a_file_may_be_named_absolutely_or_below_home(

@@ -115,6 +115,12 @@ def real() -> Path:
 
 
 @pytest.fixture(scope="session")
+def older() -> Path:
+    """The binary of another version, likewise."""
+    return installed_binary("8.18.4", print)[0]
+
+
+@pytest.fixture(scope="session")
 def two_scenarios(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of two scenarios: one with secrets and one without."""
     folder = tmp_path_factory.mktemp("scenarios")
@@ -160,7 +166,7 @@ def environment(
 ) -> None:
     """The environment of the runs under test: nothing of the developer's, and temporary files where we look."""
     for name in list(os.environ):
-        if name.startswith(("GITLEAKS_", "PYTEST_ADDOPTS", "PYTEST_XDIST")):
+        if name.startswith(("GITLEAKS_", "BETTERLEAKS_", "PYTEST_ADDOPTS", "PYTEST_XDIST")):
             monkeypatch.delenv(name)
     own = request.getfixturevalue("cache").parent if "cache" in request.fixturenames else shared_cache
     monkeypatch.setenv("XDG_CACHE_HOME", str(own))
@@ -242,6 +248,42 @@ def _assert_dead(outcome: Outcome, problem: str, *names: Path | str) -> None:
         assert all(str(name) in line for name in names), line
     assert "\nFAIL  0 of 2 expected secrets found, 2 NOT EVALUATED" in outcome.text
     assert {path.name for path in outcome.folder.glob("analysis/*")} == set()
+
+
+# Programs that are swapped.
+
+
+@pytest.mark.parametrize("selection", [[], ["-kSA_10"], ["-n2"]], ids=["full", "partial", "parallel"])
+def test_a_scanner_that_is_changed_while_it_is_evaluated_makes_the_run_incomplete(
+    evaluate: Evaluate, make_stub: MakeStub, selection: list[str]
+) -> None:
+    path = make_stub("""
+        if note("scans", "one") == 2:
+            with open(__file__, "a") as file:
+                file.write("# changed" + chr(10))
+        honest()
+    """)
+    outcome = evaluate(*selection, binary=path)
+    assert outcome.status == 1, outcome.text
+    assert f"\nINCOMPLETE  the scanner {path} was changed during the run (its SHA-256 is no longer" in outcome.text
+    if "-kSA_10" not in selection:
+        assert outcome.report["incomplete"] is True
+        assert outcome.report["summary"]["guarded_decision"] == "FAIL"
+        assert set(outcome.outcomes(LEAKY)) <= {"passed", "not_applicable"}
+
+
+def test_another_version_in_the_place_of_the_installed_one_is_not_evaluated(
+    evaluate: Evaluate, cache: Path, older: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITLEAKS_EVAL_OFFLINE", "1")
+    (cache / "bin").mkdir(parents=True)
+    other = Path(shutil.copy(older, cache / "bin" / f"gitleaks-{VERSION}"))
+    outcome = evaluate(f"--gitleaks-version={VERSION}")
+    _assert_dead(outcome, "is not what was installed", other)
+    digest = hashlib.sha256(other.read_bytes()).hexdigest()
+    other.with_name(f"{other.name}.sha256").write_text(digest, encoding="ascii")
+    outcome = evaluate(f"--gitleaks-version={VERSION}")
+    _assert_dead(outcome, "is gitleaks 8.18.4, not gitleaks 8.30.1", other)
 
 
 # Programs that are not Gitleaks.

@@ -1,5 +1,6 @@
 """A Gitleaks is installed once, whole, verified, and says how it came; a binary is asked what it is and can do."""
 
+import errno
 import hashlib
 import importlib.metadata
 import io
@@ -344,7 +345,29 @@ def test_an_installed_binary_can_be_run_and_nothing_else_stays(
         binary.name,
         f"{binary.name}.lock",
         "gitleaks-8.18.4.source",
+        "gitleaks-8.18.4.sha256",
     }
+
+
+@pytest.mark.parametrize("kind", ["another program", "cut off", "a pipe for the hash", "no hash"])
+def test_what_is_not_as_it_was_installed_is_installed_anew_with_a_word(
+    get: Installer, said: list[str], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    _use(monkeypatch, _makes(SCRIPT), _fails(""), _fails(""))
+    binary, _ = get(VERSION)
+    recorded = binary.with_name(f"{binary.name}.sha256")
+    assert recorded.read_text(encoding="ascii") == f"{_sha256(SCRIPT)}  {binary.name}\n"
+    if kind in {"another program", "cut off"}:
+        binary.write_bytes(SCRIPT[:5] if kind == "cut off" else b"#!/bin/sh\n")
+    else:
+        recorded.unlink()
+        if kind == "a pipe for the hash":
+            os.mkfifo(recorded)
+    said.clear()
+    assert get(VERSION)[0].read_bytes() == SCRIPT
+    assert said[0] == f"gitleaks-eval: {binary} is not what was installed; installing gitleaks {VERSION} anew"
+    said.clear()
+    assert (get(VERSION)[0], said) == (binary, [])
 
 
 # Offline.
@@ -367,6 +390,15 @@ def test_offline_what_is_installed_already_is_used(get: Installer, monkeypatch: 
     installed = get(VERSION)
     monkeypatch.setenv("GITLEAKS_EVAL_OFFLINE", "1")
     assert get(VERSION) == installed
+
+
+def test_offline_what_is_not_as_it_was_installed_is_an_error(get: Installer, monkeypatch: pytest.MonkeyPatch) -> None:
+    _use(monkeypatch, _makes(SCRIPT), _fails(""), _fails(""))
+    binary, _ = get(VERSION)
+    binary.write_bytes(b"#!/bin/sh\n")
+    monkeypatch.setenv("GITLEAKS_EVAL_OFFLINE", "1")
+    with pytest.raises(EvaluationError, match=rf"^{binary} is not what was installed and GITLEAKS_EVAL_OFFLINE forb"):
+        get(VERSION)
 
 
 @pytest.mark.parametrize("value", ["", "0"])
@@ -814,9 +846,44 @@ def test_a_build_that_takes_too_long_is_killed_with_its_children(
 def test_progress_is_shown_while_it_builds(get: Installer, said: list[str], fake_go: Callable[[str], None]) -> None:
     fake_go('while [ "$1" != -o ]; do shift; done; echo "#!/bin/sh" >"$2"\n')
     get(VERSION)
-    assert [text.split(" ")[1] for text in said] == ["downloading", "building", "gitleaks"]
-    assert f"building gitleaks {VERSION}" in said[1]
-    assert said[2] == f"gitleaks-eval: gitleaks {VERSION} installed ({ON_PATH})"
+    assert [text.split(" ")[1] for text in said] == ["downloading", "failed:", "building", "gitleaks"]
+    assert f"building gitleaks {VERSION}" in said[2]
+    assert said[3] == f"gitleaks-eval: gitleaks {VERSION} installed ({ON_PATH})"
+
+
+def test_a_way_that_fails_says_why_before_the_next_is_tried(
+    get: Installer, releases: Releases, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(install, "_from_go_on_path", _makes(SCRIPT))
+    get(VERSION)
+    assert releases.asked == [_archive_name(VERSION)]
+    url = f"{install.RELEASES}/v{VERSION}/{_archive_name(VERSION)}"
+    assert said[1] == f"gitleaks-eval: failed: {RELEASE}: {url}: HTTP status 404 Not Found"
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_long_build_says_again_and_again_what_is_running(
+    said: list[str], monkeypatch: pytest.MonkeyPatch, fake_go: Callable[[str], None], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(install, "PROGRESS_SECONDS", 0.02)
+    ready = tmp_path / "ready"
+    # It ends when it was told twice that it is still running.
+    fake_go(
+        f"while [ ! -e '{ready}' ]; do sleep 0.02; done\n"
+        'while [ "$1" != -o ]; do shift; done; echo "#!/bin/sh" >"$2"\n'
+    )
+
+    def progress(text: str) -> None:
+        said.append(text)
+        if sum("still" in one for one in said) == 2:
+            ready.touch()
+
+    installed_binary(VERSION, progress)
+    still = [text for text in said if "still" in text]
+    assert len(still) >= 2
+    assert all(
+        re.fullmatch(rf"gitleaks-eval: still building gitleaks {VERSION} with Go \(\d+ s\)", one) for one in still
+    )
 
 
 # Go's settings by which a user would switch off its checksum database.
@@ -1077,7 +1144,7 @@ def test_what_is_not_gitleaks_is_refused_by_its_path_and_where_it_came_from(tmp_
         ("#!/bin/sh\nkill -9 $$\n", "answered `--help` with .*9"),
         ("#!/does/not/exist\n", "cannot be run: No such file or directory"),
         ("no program", "cannot be run: Exec format error"),
-        (None, "cannot be run: No such file or directory"),
+        (None, "cannot be read: No such file or directory"),
     ],
     ids=["fails", "is killed", "no interpreter", "no program", "missing"],
 )
@@ -1183,7 +1250,7 @@ def test_a_version_of_another_scanner_is_installed_as_that(tmp_path: Path, monke
 
     def installed(version: str, _: install.Progress, adapter: Adapter) -> tuple[Path, str]:
         asked.append((adapter.name, version))
-        return _scanner(tmp_path / "installed", version), RELEASE
+        return _scanner(tmp_path / "installed", version, USAGE.replace("  gitleaks [", "  betterleaks [")), RELEASE
 
     monkeypatch.setattr(install, "installed_binary", installed)
     find_scanner(ScannerChoice(None, "1.4.0", "--gitleaks-version", "betterleaks"), print)
@@ -1227,3 +1294,126 @@ def test_a_source_that_fails_is_never_replaced_by_the_next(
         _script(on_path, "#!/bin/sh\nexit 1\n")
     with pytest.raises(EvaluationError):
         find_scanner(choice, print)
+
+
+@pytest.mark.parametrize("choice", [ScannerChoice(None, "8.22.0", "--gitleaks-version"), ScannerChoice()])
+def test_a_binary_in_the_place_of_the_version_that_was_asked_for_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, choice: ScannerChoice
+) -> None:
+    other = _scanner(tmp_path / "installed", "8.18.4")
+    monkeypatch.setattr(scanner, "binary_on_path", lambda *_: None)
+    monkeypatch.setattr(install, "installed_binary", lambda *_: (other, RELEASE))
+    wanted = choice.version or PINNED_VERSION
+    with pytest.raises(
+        EvaluationError, match=rf"^{other} \(.*{RELEASE}\) is gitleaks 8\.18\.4, not gitleaks {wanted}; "
+    ):
+        find_scanner(choice, print)
+
+
+# The named version on PATH.
+
+
+def _on_path(monkeypatch: pytest.MonkeyPatch, binary: Path, folder: Path) -> Path:
+    folder.mkdir()
+    copy = Path(shutil.copy(binary, folder / "gitleaks"))
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return copy
+
+
+def test_the_named_version_is_the_one_on_path_where_that_proves_it_and_nothing_is_installed_even_offline(
+    gitleaks: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _on_path(monkeypatch, gitleaks(VERSION), tmp_path / "bin")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    monkeypatch.setenv("GITLEAKS_EVAL_OFFLINE", "1")
+    found = find_scanner(ScannerChoice(None, VERSION, "--gitleaks-version"), print)
+    assert (found.path, found.version, found.source) == (str(path), VERSION, "--gitleaks-version, PATH")
+    with pytest.raises(EvaluationError, match=r"8\.30\.1 is not installed and GITLEAKS_EVAL_OFFLINE forbids"):
+        find_scanner(ScannerChoice(None, "8.30.1", "--gitleaks-version"), print)
+
+
+INFORMATION = "mod\tgithub.com/zricethezav/gitleaks/v8\tv{}\th1:mWOfVG=\n"
+
+
+@pytest.mark.parametrize(
+    ("stated", "built", "proves"),
+    [
+        ("8.22.0", None, True),
+        ("8.22.0", "8.22.0", True),
+        ("8.22.0", "8.22.0+dirty", True),
+        (UNSTAMPED, "8.22.0", True),
+        (UNSTAMPED, "8.22.0+dirty", False),
+        (UNSTAMPED, None, False),
+        ("8.22.0", "8.21.0", False),
+        ("8.21.0", "8.22.0", False),
+        ("8.22.0-rc1", None, False),
+    ],
+)
+def test_a_version_is_proven_by_what_a_program_states_or_by_gos_build_information_and_never_against_one_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: str, built: str | None, *, proves: bool
+) -> None:
+    information = INFORMATION.format(built) if built else ""
+    path = _scanner(tmp_path / "gitleaks", stated, after=information)
+    monkeypatch.setattr(scanner, "_is_script", lambda _: False)
+    assert scanner._proves(path, "8.22.0", GITLEAKS) is proves
+
+
+def test_a_script_on_path_proves_no_version_and_one_that_fails_neither(tmp_path: Path) -> None:
+    assert not scanner._proves(_scanner(tmp_path / "shim", "8.22.0"), "8.22.0", GITLEAKS)
+    (tmp_path / "broken").write_bytes(b"no program")
+    (tmp_path / "broken").chmod(0o755)
+    assert not scanner._proves(tmp_path / "broken", "8.22.0", GITLEAKS)
+
+
+# The run's own copy.
+
+
+def test_a_binary_that_is_swapped_after_the_probe_is_never_run(gitleaks: Callable[[str], Path], tmp_path: Path) -> None:
+    binary = Path(shutil.copy(gitleaks("8.30.1"), tmp_path / "gitleaks"))
+    build = probe(binary, "a test", tmp_path)
+    assert (build.path, Path(build.program).name, Path(build.program).stat().st_mode & 0o777) == (
+        str(binary),
+        "gitleaks",
+        0o500,
+    )
+    # In place and by a rename: a hard link would follow the first.
+    for swap in (lambda: shutil.copyfile(gitleaks(VERSION), binary), binary.unlink):
+        swap()
+        assert (
+            subprocess.run([build.program, "version"], capture_output=True, text=True, check=True).stdout == "8.30.1\n"
+        )
+        assert _sha256(Path(build.program).read_bytes()) == build.sha256
+        assert build.changed() is None
+
+
+def test_a_script_runs_where_it_is_because_it_may_look_for_its_program_beside_itself(tmp_path: Path) -> None:
+    _scanner(tmp_path / "bin" / "program")
+    path = _script(tmp_path / "bin" / "gitleaks", '#!/bin/sh\nexec "$(dirname "$0")/program" "$@"\n')
+    build = probe(path, "a test", tmp_path)
+    assert (build.version, build.program, build.changed()) == ("8.30.1", str(path), None)
+    path.write_text("#!/bin/sh\n", encoding="ascii")
+    assert build.changed() == (
+        f"the scanner {path} was changed during the run (its SHA-256 is no longer {build.sha256}); run again"
+    )
+    path.unlink()
+    assert "(it cannot be read: No such file or directory)" in str(build.changed())
+
+
+def test_where_no_program_may_be_run_from_the_private_folder_the_binary_itself_is_run(
+    gitleaks: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As access(2) answers on a file system that is mounted with noexec.
+    monkeypatch.setattr(os, "access", lambda path, _: tmp_path not in Path(path).parents)
+    build = probe(gitleaks(VERSION), "a test", tmp_path)
+    assert build.program == build.path == str(gitleaks(VERSION))
+
+
+def test_a_copy_that_cannot_be_made_is_an_error_that_says_what_to_do(
+    gitleaks: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(EvaluationError, match=r" cannot be copied to .*: No space left .*; set TMPDIR to a"):
+        probe(gitleaks(VERSION), "a test", tmp_path)

@@ -128,7 +128,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def environment(repositories: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment of the runs under test: nothing of the developer's, and temporary files where we look."""
     for name in list(os.environ):
-        if name.startswith(("GITLEAKS_", "PYTEST_ADDOPTS", "PYTEST_XDIST")):
+        if name.startswith(("GITLEAKS_", "BETTERLEAKS_", "PYTEST_ADDOPTS", "PYTEST_XDIST")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(repositories))
     monkeypatch.setenv("TMPDIR", str(scratch))

@@ -15,10 +15,10 @@ from builders import git, secret
 
 from gitleaks_eval.analysis import Provenance, analyse
 from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
-from gitleaks_eval.configuration import BUILTIN_CONTENT
+from gitleaks_eval.configuration import BUILTIN_CONTENT, choose_configuration
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.git import git_environment, read_head, readable
-from gitleaks_eval.gitleaks import ScannerBuild, probe
+from gitleaks_eval.gitleaks import ScannerBuild, ScannerChoice, configuration_sources, probe
 from gitleaks_eval.install import installed_binary
 from gitleaks_eval.recipe import Commit, Part, Recipe, load_recipe
 from gitleaks_eval.repository import build
@@ -359,3 +359,51 @@ def test_a_repository_without_commits_has_no_files_to_scan(
     git(tmp_path / "empty", "init", "-q")
     scan = dataclasses.replace(scanner_of("gitleaks 8.30.1"), mode="dir").scan(tmp_path / "empty")
     assert (scan.findings, scan.files) == ([], 0)
+
+
+# Where a scanner looks for its configuration.
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_what_no_option_names_is_taken_in_the_order_of_the_scanner(
+    builds: Callable[[str], ScannerBuild], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    build_ = builds(name)
+    repository = _built(tmp_path / "repository", {b"a.txt": "own_abcdefgh\n"})
+    variables = {f"{maker}_CONFIG{end}" for maker in ("GITLEAKS", "BETTERLEAKS") for end in ("", "_TOML")}
+    left = [".gitleaks.toml", ".betterleaks.toml", *variables]
+    for source in variables:
+        monkeypatch.delenv(source, raising=False)
+    for source in left:
+        content = f"[[rules]]\nid = '{source}'\ndescription = 'own'\nregex = 'own_[a-z]{{8}}'\n"
+        if source.endswith("_TOML"):
+            monkeypatch.setenv(source, content)
+            continue
+        path = tmp_path / f"{source}.toml" if source in variables else repository / source
+        path.write_text(content, encoding="ascii")
+        if source in variables:
+            monkeypatch.setenv(source, str(path))
+    choice = ScannerChoice(version=build_.version, scanner=build_.name)
+    named_by_help = configuration_sources(ScannerChoice(binary=Path(build_.path)))
+    assert configuration_sources(choice) == named_by_help
+    taken = []
+    while True:
+        configuration = choose_configuration(None, repository, tmp_path, lambda: named_by_help)
+        found = _rules_found(build_, repository, tmp_path / "raw.json")
+        if not configuration.chain:
+            assert found == set()
+            break
+        (source,) = found
+        assert configuration.chain[0].content.startswith(f"[[rules]]\nid = '{source}'\n".encode())
+        taken.append(source)
+        monkeypatch.delenv(source, raising=False)
+        (repository / source).unlink(missing_ok=True)
+    assert len(taken) == sum(map(len, (named_by_help.paths, named_by_help.contents, named_by_help.files)))
+
+
+def _rules_found(build_: ScannerBuild, repository: Path, report: Path) -> set[str]:
+    """The rules that find something when no option names a configuration."""
+    source = ["git", str(repository)] if build_.command == "git" else ["detect", "--source", str(repository)]
+    command = [build_.path, *source, "--report-path", str(report), "--no-banner", "--exit-code", "0"]
+    subprocess.run(command, check=True, capture_output=True)
+    return {finding["RuleID"] for finding in json.loads(report.read_bytes()) or ()}

@@ -80,6 +80,23 @@ def test_a_rule_that_is_dropped_is_a_missed_secret(pytester: pytest.Pytester) ->
     )
 
 
+def test_a_configuration_in_a_variable_is_the_one_under_test_named_hashed_and_linted(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = "[extend]\nuseDefault = true\n[allowlist]\npathz = ['x']\npaths = ['deploy/']\n"
+    monkeypatch.setenv("GITLEAKS_CONFIG_TOML", content)
+    result = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-version=8.30.1")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["* | config GITLEAKS_CONFIG_TOML > builtin (sha256 ????????, content of a variable) | *"]
+    )
+    result.stdout.fnmatch_lines(["MISSED  private-keys  *  hidden by GITLEAKS_CONFIG_TOML ?allowlist? paths?0?  *"])
+    result.stdout.fnmatch_lines(["GITLEAKS_CONFIG_TOML ?allowlist? pathz: gitleaks has no such key and ignores it; *"])
+    assert report(pytester)["scanner"]["config"] == "GITLEAKS_CONFIG_TOML > builtin"
+    result = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-version=8.18.4", "-k", "SA_10", "-n2")
+    result.stdout.fnmatch_lines(["* | config builtin (sha256 ????????, no .gitleaks.toml in rootdir) | *"])
+
+
 def test_the_scanner_on_path_is_used_and_named(
     pytester: pytest.Pytester, gitleaks: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

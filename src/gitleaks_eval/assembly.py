@@ -54,7 +54,9 @@ def make_run(
         if scenario.name in by_scenario and scenario.name not in subjects
     )
     possible = len(catalogue()) * len(scenarios) + collected.own.get(name, 0)
-    incomplete = any(result.outcome == ERROR for result in (*results, *lint)) or bool(recorder.broken_files)
+    broken = [f"{file} could not be collected" for file in recorder.broken_files]
+    broken += [problem for problem in [under_test.changed()] if problem]
+    incomplete = any(result.outcome == ERROR for result in (*results, *lint)) or bool(broken)
     partial = len(results) < possible
     findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
     faulty = any(result.outcome == FAILED for result in lint)
@@ -74,8 +76,7 @@ def make_run(
         possible_checks=possible,
         incomplete=incomplete,
         partial=partial,
-        reasons=[f"{name} could not be collected" for name in recorder.broken_files]
-        + _reasons(results, lint, possible),
+        reasons=[*broken, *_reasons(results, lint, possible)],
         by_scenario={scenario: group for scenario, group in by_scenario.items() if scenario is not None},
         analyses=None if settings.analyses else _analyses(workbench.folder, [*subjects, *real]),
         repositories=[_real_evaluation(workbench.folder, one, recorded) for one in evaluation.repositories],

@@ -10,7 +10,7 @@ from typing import Any
 
 from gitleaks_eval.configuration import Configuration, choose_configuration
 from gitleaks_eval.errors import InputError, unreadable
-from gitleaks_eval.gitleaks import ScannerChoice, named_binary
+from gitleaks_eval.gitleaks import ScannerChoice, configuration_sources, named_binary
 from gitleaks_eval.input_file import read_input
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.root import Given, Root, given, refuse_beside
@@ -33,6 +33,10 @@ _RESERVED = {
     *("analysis", "partial", "judge-store", ".gitignore", "comparison.json", "comparison.md"),
     *("evaluation_report.json", "scorecard.json", "scorecard.md"),
 }
+
+
+# The text of a configuration, the folder that it is relative to, and what gave it.
+Named = tuple[str, Path, str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,8 @@ def read_candidates(root: Root) -> tuple[Candidate, ...]:
     choices = _scanner_choices(root)
     configurations = _configurations(root)
     candidates = []
-    for (version, choice), (config, configuration) in product(choices, configurations):
+    for (version, choice), (config, named) in product(choices, configurations):
+        configuration = _configuration(named, root, choice)
         parts = [version] * (len(choices) > 1) + [config] * (len(configurations) > 1)
         candidates.append(Candidate("-".join(parts), choice, configuration))
     return _checked(candidates, "two candidates are the same: {}; name each version and each configuration once")
@@ -101,15 +106,19 @@ def _version(text: str, named_by: str) -> tuple[str, ScannerChoice]:
     return name, ScannerChoice(version=version, named_by=named_by, scanner=adapter.name)
 
 
-def _configurations(root: Root) -> list[tuple[str, Configuration]]:
+def _configurations(root: Root) -> list[tuple[str, Named]]:
     named = given(root, "config")
     if named is None:
-        return [("", choose_configuration(None, root.path, root.invocation))]
+        return [("", None)]
     texts = _texts(named)
-    configurations = [
-        choose_configuration((text, named.base, named.named_by), root.path, root.invocation) for text in texts
+    return [
+        (name, (text, named.base, named.named_by))
+        for name, text in zip(_shortest_suffixes(texts, named.base), texts, strict=True)
     ]
-    return list(zip(_shortest_suffixes(texts, named.base), configurations, strict=True))
+
+
+def _configuration(named: Named, root: Root, choice: ScannerChoice) -> Configuration:
+    return choose_configuration(named, root.path, root.invocation, lambda: configuration_sources(choice))
 
 
 def _texts(value: Given) -> list[str]:
@@ -189,7 +198,7 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
     return Candidate(
         name,
         choice,
-        choose_configuration(named, root.path, root.invocation),
+        _configuration(named, root, choice),
         depth,
         "dir" if mode == "dir" else "git",
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from gitleaks_eval.config_tables import Address, Table, allowlists, items, place, tables, value_of
 from gitleaks_eval.configuration import DEEPEST, ConfigFile, Configuration, copy_configuration, parsed
@@ -51,7 +52,8 @@ def lint(configuration: Configuration, version: str | None, scanner: str = "gitl
 
     Args:
         configuration: the chain of files.
-        version: of the scanner, `8.18.4`; None or one that is no such number is taken for the newest.
+        version: of the scanner, `8.18.4`; None or one that is no such number is taken for one that is newer than
+            the table of keys, of which nobody knows what it ignores.
         scanner: `gitleaks` or `betterleaks`.
     """
     numbers = _numbers(version)
@@ -127,21 +129,28 @@ def _numbers(version: str | None) -> Numbers:
 
 
 @cache
-def _known_keys(scanner: str) -> dict[str, dict[str, str]]:
-    known: dict[str, dict[str, dict[str, str]]] = json.loads(KEYS_FILE.read_text(encoding="utf-8"))
-    return known[scanner]
+def _table_of_keys() -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(KEYS_FILE.read_text(encoding="utf-8"))
+    return table
 
 
 def _ignored_keys(document: Table, scanner: str, version: Numbers) -> Found:
+    checked: list[str] = _table_of_keys()["checked against"][scanner]
+    if version > _numbers(checked[-1]):
+        problem = f"unknown to this table of keys, which was checked against {scanner} {', '.join(checked)}"
+    else:
+        problem = f"{scanner} has no such key and ignores it"
+    kinds: dict[str, dict[str, str]] = _table_of_keys()[scanner]
     for kind, address, table in _tables_by_kind(document):
-        known = {key.lower(): (key, since) for key, since in _known_keys(scanner)[kind].items()}
-        for key in table:
+        known = {key.lower(): (key, since) for key, since in kinds[kind].items()}
+        # Where the scanner has no such table at all, that is said of the table.
+        for key in table if known else ():
             where = place((*address, key))
             name, since = known.get(key.lower(), ("", ""))
             if not name:
                 close = get_close_matches(key.lower(), known, n=1)
                 meant = f"; did you mean `{known[close[0]][0]}`?" if close else ""
-                yield where, f"{scanner} has no such key and ignores it{meant}"
+                yield where, f"{problem}{meant}"
             elif _numbers(since) > version:
                 yield where, f"this version of {scanner} ignores it; {since} is the first that does not"
 
@@ -152,6 +161,7 @@ def _tables_by_kind(document: Table) -> Iterator[tuple[str, Address, Table]]:
     for address, rule in tables(document, "rules"):
         yield "rule", address, rule
         yield from (("required", (*address, *below), table) for below, table in tables(rule, "required"))
+        yield from (("component", (*address, *below), table) for below, table in tables(rule, "components"))
     for address, allowlist in allowlists(document):
         is_global = str(address[0]).lower() != "rules"
         yield ("global allowlist" if is_global else "rule allowlist"), address, allowlist
@@ -229,7 +239,7 @@ def _loaded(build: ScannerBuild, configuration: Configuration, scratch: Path) ->
         config = copy_configuration(configuration, folder / "config")
         source = ["dir", "empty"] if build.command == "git" else ["detect", "--no-git", "--source", "empty"]
         return run_limited(
-            [build.path, *source, "--config", str(config), "--log-level", "warn", "--no-banner"],
+            [build.program, *source, "--config", str(config), "--log-level", "warn", "--no-banner"],
             folder,
             {**git_environment(), "TMPDIR": str(folder), "XDG_CONFIG_HOME": str(folder)},
             ASK_SECONDS,

@@ -3,13 +3,14 @@
 import hashlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
 from gitleaks_eval.input_file import read_input
+from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Sources
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -24,7 +25,10 @@ BUILTIN_CONTENT = b"[extend]\nuseDefault = true\n"
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """One file of the chain: its path, its bytes, and the next file when it extends one by path."""
+    """One file of the chain: its path, its bytes, and whether it extends the scanner's default.
+
+    A path that is not absolute is the environment variable that holds the content.
+    """
 
     path: Path
     content: bytes
@@ -54,27 +58,63 @@ class Configuration:
         return " > ".join(names)
 
 
-def choose_configuration(named: tuple[str, Path, str] | None, root: Path, invocation: Path) -> Configuration:
-    """The configuration under test: as named, else what Gitleaks itself would take here.
+def choose_configuration(
+    named: tuple[str, Path, str] | None,
+    root: Path,
+    invocation: Path,
+    sources: Callable[[], Sources] = lambda: GITLEAKS.sources,
+) -> Configuration:
+    """The configuration under test: as named, else what the scanner itself would take here.
 
     Args:
         named: the text that the user gave, the folder that it is relative to, and the option that gave it.
-        root: pytest's rootdir, for `.gitleaks.toml`.
-        invocation: the folder pytest was started in, for `GITLEAKS_CONFIG` and `[extend] path`.
+        root: pytest's rootdir; files are looked for in it, then at the top of the git repository around it.
+        invocation: the folder pytest was started in, for paths in variables and `[extend] path`.
+        sources: where the scanner looks; asked only where scanners differ in what they would take.
 
     Raises:
         InputError: when a file is missing, unreadable, no TOML, has no rules, or extends itself.
     """
-    if named is None and (from_environment := os.environ.get("GITLEAKS_CONFIG")):
-        named = (from_environment, invocation, "GITLEAKS_CONFIG")
-    if named is None and (root / ".gitleaks.toml").exists():
-        named = (".gitleaks.toml", root, "found in rootdir")
     if named is None:
-        return Configuration((), "no .gitleaks.toml in rootdir")
+        return _found(_sources_here(root, sources), root, invocation)
     text, base, why = named
     if text == BUILTIN:
         return Configuration((), why)
     return Configuration(_chain(base / Path(text).expanduser(), why, invocation), why)
+
+
+def _found(sources: Sources, root: Path, invocation: Path) -> Configuration:
+    for name in sources.paths:
+        if text := os.environ.get(name):
+            return choose_configuration((text, invocation, name), root, invocation)
+    for name in sources.contents:
+        if text := os.environ.get(name):
+            why = "content of a variable"
+            return Configuration(_chain(Path(name), why, invocation, text.encode("utf-8", "surrogateescape")), why)
+    for place, folder in _folders(root).items():
+        for name in sources.files:
+            if (folder / name).exists():
+                return choose_configuration((name, folder, f"found in {place}"), root, invocation)
+    return Configuration((), f"no {' or '.join(sources.files)} in {' or at '.join(_folders(root))}")
+
+
+def _folders(root: Path) -> dict[str, Path]:
+    """Where the file of a scanner may stand: a scan in production begins at git's top level."""
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    return {"rootdir": root} if top == root else {"rootdir": root, "the top of the git repository": top}
+
+
+def _sources_here(root: Path, sources: Callable[[], Sources]) -> Sources:
+    """The sources of the scanner, which has to be asked only where there is one that not all scanners know."""
+    known = [adapter.sources for adapter in SCANNERS.values()]
+    variables = {name for one in known for name in one.paths} - set(GITLEAKS.sources.paths)
+    variables |= {name for one in known for name in one.contents}
+    files = {name for one in known for name in one.files} - set(GITLEAKS.sources.files)
+    folders = _folders(root).values()
+    differ = any(map(os.environ.get, variables)) or any(
+        (folder / name).exists() for folder in folders for name in files
+    )
+    return sources() if differ else GITLEAKS.sources
 
 
 def parsed(file: ConfigFile) -> dict[str, Any]:
@@ -93,7 +133,7 @@ def copy_configuration(configuration: Configuration, folder: Path) -> Path:
     return names[0]
 
 
-def _chain(path: Path, why: str, invocation: Path) -> tuple[ConfigFile, ...]:
+def _chain(path: Path, why: str, invocation: Path, given: bytes | None = None) -> tuple[ConfigFile, ...]:
     files: list[ConfigFile] = []
     seen: set[Path] = set()
     following: Path | None = path
@@ -101,7 +141,10 @@ def _chain(path: Path, why: str, invocation: Path) -> tuple[ConfigFile, ...]:
         if following.resolve() in seen:
             raise InputError(f"{why}: {path}: [extend] path runs in a circle at {following}")
         seen.add(following.resolve())
-        content = _read(following, f"{why}: [extend] path of {files[-1].path}" if files else why)
+        if files or given is None:
+            content = _read(following, f"{why}: [extend] path of {files[-1].path}" if files else why)
+        else:
+            content = given
         extend = _table(_parse(content, following, why), "extend")
         if len(files) == DEEPEST:
             # Gitleaks does not look at what this one extends (upstream config.go, maxExtendDepth).
@@ -123,7 +166,7 @@ def _chain(path: Path, why: str, invocation: Path) -> tuple[ConfigFile, ...]:
 def _extended(target: str, named_in: Path, invocation: Path) -> Path:
     # Gitleaks resolves it against the folder it is started in; beside the file is what people mean.
     from_invocation = invocation / target
-    return from_invocation if from_invocation.exists() else named_in.parent / target
+    return from_invocation if from_invocation.exists() else invocation / named_in.parent / target
 
 
 def _read(path: Path, why: str) -> bytes:
@@ -164,6 +207,8 @@ def _with_path(content: bytes, target: Path) -> bytes:
 
 def shown_path(path: Path, root: Path) -> str:
     """A path as people know it: relative to `root` where it is below it."""
+    if not path.is_absolute():
+        return str(path)
     try:
         return path.resolve().relative_to(root.resolve()).as_posix()
     except ValueError:

@@ -69,14 +69,17 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Find the scanners before the header names them, and lay out what the workers share."""
-        for candidate in self._settings.candidates:
+        if not self._only_collects:
+            self._folder = Path(tempfile.mkdtemp(prefix="gitleaks-eval-"))
+        for index, candidate in enumerate(self._settings.candidates):
             if self._settings.analyses is None:
-                found = find_under_test(candidate, self._progress, only_collects=self._only_collects)
+                private = self._candidate_folder(self._folder, index) if self._folder else None
+                found = find_under_test(candidate, self._progress, private)
             else:
                 found = UnderTest(candidate)
             self._under_test.append(found)
-        if not self._only_collects:
-            self._share()
+        if self._folder:
+            self._share(self._folder)
 
     def pytest_report_header(self) -> str | list[str]:
         """What is in force."""
@@ -181,16 +184,19 @@ class Controller:
             terminal.write_line(text)
             terminal.flush()
 
-    def _share(self) -> None:
-        self._folder = folder = Path(tempfile.mkdtemp(prefix="gitleaks-eval-"))
+    def _candidate_folder(self, folder: Path, index: int) -> Path:
+        # Names may be paths: the folders have numbers.
+        own = folder / f"candidate-{index}" if len(self._settings.candidates) > 1 else folder
+        own.mkdir(exist_ok=True)
+        return own
+
+    def _share(self, folder: Path) -> None:
         if self._config.get_verbosity() >= 0 and self._config.pluginmanager.has_plugin("terminalreporter"):
             self._watch = Watch(folder / UNDER_WAY, to_terminal())
         run_id, trace_key = str(uuid.uuid4()), secrets.token_hex(32) if self._evaluation.judging else ""
         benches = {}
         for index, one in enumerate(self._under_test):
-            # Names may be paths: the folders have numbers.
-            own = folder / f"candidate-{index}" if len(self._under_test) > 1 else folder
-            own.mkdir(exist_ok=True)
+            own = self._candidate_folder(folder, index)
             configuration = one.candidate.configuration
             benches[one.candidate.name] = Bench(
                 folder=str(own),

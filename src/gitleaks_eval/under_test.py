@@ -29,6 +29,10 @@ class UnderTest:
         options += ["mode dir"] * (self.candidate.mode == "dir")
         return " | ".join([scanner, configuration_title(configuration, root), *options])
 
+    def changed(self) -> str | None:
+        """Why what has run may not be the build that is named; None while it is."""
+        return self.build.changed() if self.build else None
+
     def fields(self, root: Path, subjects: Mapping[str, Subject]) -> dict[str, Any]:
         """The `scanner` of the reports; of existing analyses name and version are known, and nothing else."""
         configuration, build = self.candidate.configuration, self.build
@@ -59,13 +63,13 @@ def configuration_title(configuration: Configuration | None, root: Path) -> str:
     return f"config {configuration.title(root)} (sha256 {configuration.sha256[:8]}, {configuration.why})"
 
 
-def find_under_test(candidate: Candidate, progress: Callable[[str], None], *, only_collects: bool) -> UnderTest:
-    """Find the scanner of a candidate; a run that only collects installs nothing."""
+def find_under_test(candidate: Candidate, progress: Callable[[str], None], private: Path | None) -> UnderTest:
+    """Find the scanner of a candidate; a run that only collects has no `private` folder, and installs nothing."""
     choice = candidate.scanner
-    if only_collects and choice.binary is None and not (choice.version is None and binary_on_path()):
+    if private is None and choice.binary is None and not (choice.version is None and binary_on_path()):
         return UnderTest(candidate, error=f"{choice.title} (not looked at while collecting)")
     try:
-        build = find_scanner(choice, progress)
+        build = find_scanner(choice, progress, private)
         build.depth(candidate.decode_depth)
     except EvaluationError as error:
         return UnderTest(candidate, error=str(error))

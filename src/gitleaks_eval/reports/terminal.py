@@ -126,7 +126,7 @@ def _headline(run: Run) -> str:
 
 
 def _reasons(run: Run) -> Iterator[str]:
-    if run.partial:
+    if run.partial and not run.incomplete:
         return
     for reason in run.reasons:
         yield f"INCOMPLETE  {reason}"

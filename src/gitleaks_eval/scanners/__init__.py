@@ -1,7 +1,7 @@
 """The scanners that can be under test: a file for each says what is its own."""
 
 from gitleaks_eval.errors import InputError
-from gitleaks_eval.scanners.adapter import Adapter
+from gitleaks_eval.scanners.adapter import Adapter, Sources
 from gitleaks_eval.scanners.betterleaks import BETTERLEAKS
 from gitleaks_eval.scanners.gitleaks import GITLEAKS
 
@@ -10,6 +10,7 @@ __all__ = [
     "GITLEAKS",
     "SCANNERS",
     "Adapter",
+    "Sources",
     "checked_version",
     "known_scanner",
     "scanner_and_version",

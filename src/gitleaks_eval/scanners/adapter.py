@@ -1,7 +1,20 @@
 """What has to be known of a scanner before one of its builds is asked."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where a scanner looks for its configuration when none is named, each group from the first to the last.
+
+    First the environment variables `paths`, which name a file, then `contents`, which hold the configuration itself,
+    then `files` in the root of what is scanned.
+    """
+
+    paths: tuple[str, ...]
+    contents: tuple[str, ...]
+    files: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +25,8 @@ class Adapter:
     archives, with `{version}` for the version; `module` is the Go module of its program and
     `other_modules` are others that its build information may name; the variables `version_stamps` hold the
     version in a build; `live_validation` is the flag, where a build has it, that would send findings to services.
+    `sources` are those of the newest version; configurations in a variable are obeyed from the version
+    `contents_since` on.
     """
 
     name: str
@@ -24,9 +39,20 @@ class Adapter:
     other_modules: tuple[str, ...]
     version_stamps: tuple[str, ...]
     live_validation: str | None
+    sources: Sources
+    contents_since: tuple[int, ...]
 
     @property
     def build_information(self) -> re.Pattern[bytes]:
         """Finds the version in what Go stores as text in a program, stripped or not."""
         modules = "|".join(map(re.escape, (self.module, *self.other_modules)))
         return re.compile(rf"(?:mod|dep)\t(?:{modules})\tv(\d[\w.+-]*)[\t\n]".encode())
+
+    def sources_of(self, version: str) -> Sources:
+        """Where this version, `8.30.1`, looks for its configuration."""
+        numbers = tuple(map(int, version.split(".")))
+        return self.sources if numbers >= self.contents_since else replace(self.sources, contents=())
+
+    def sources_by_help(self, usage: str) -> Sources:
+        """Where a build looks for its configuration that has this `--help`."""
+        return self.sources if "_CONFIG_TOML" in usage else replace(self.sources, contents=())

@@ -2,7 +2,7 @@
 
 import re
 
-from gitleaks_eval.scanners.adapter import Adapter
+from gitleaks_eval.scanners.adapter import Adapter, Sources
 
 _MODULE = "github.com/betterleaks/betterleaks"
 
@@ -18,4 +18,10 @@ BETTERLEAKS = Adapter(
     version_stamps=(f"{_MODULE}/version.Version",),
     # Its rules can ask the service that a secret is for; off by default in 1.4.0, absent in 1.0.0.
     live_validation="--validation",
+    sources=Sources(
+        ("BETTERLEAKS_CONFIG", "GITLEAKS_CONFIG"),
+        ("BETTERLEAKS_CONFIG_TOML", "GITLEAKS_CONFIG_TOML"),
+        (".betterleaks.toml", ".gitleaks.toml"),
+    ),
+    contents_since=(1, 0, 0),
 )

@@ -2,7 +2,7 @@
 
 import re
 
-from gitleaks_eval.scanners.adapter import Adapter
+from gitleaks_eval.scanners.adapter import Adapter, Sources
 
 _MODULE = "github.com/zricethezav/gitleaks/v8"
 
@@ -18,4 +18,6 @@ GITLEAKS = Adapter(
     # Up to 8.18 the version stands in cmd.Version, later in version.Version; naming both is harmless.
     version_stamps=(f"{_MODULE}/cmd.Version", f"{_MODULE}/version.Version"),
     live_validation=None,
+    sources=Sources(("GITLEAKS_CONFIG",), ("GITLEAKS_CONFIG_TOML",), (".gitleaks.toml",)),
+    contents_since=(8, 24, 3),
 )
