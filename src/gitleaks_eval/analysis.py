@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gitleaks_eval.envelope import SCHEMA_VERSION, TOOL
+from gitleaks_eval.masking import Masks, masks_of
 from gitleaks_eval.secret_kinds import preview
 from gitleaks_eval.severity import SeverityPolicy
 
@@ -40,8 +41,11 @@ def analyse(
     head: Iterable[bytes],
     policy: SeverityPolicy,
     provenance: Provenance,
+    masks: Masks | None = None,
 ) -> dict[str, Any]:
     """Turn the findings of a Gitleaks report into a Caldera envelope, sorted and deterministic.
+
+    `masks` are those of `report_masks`, made here unless other texts are to be masked alike.
 
     `head` is the content of each file of the HEAD tree: a secret is in HEAD if its value stands in one of
     them, whatever commit introduced it, also after a rename. It is read no further than need be, and not at
@@ -49,8 +53,9 @@ def analyse(
     stands in HEAD's.
     """
     in_head = _values_within({finding["Secret"] for finding in findings}, head)
+    shown = report_masks(findings, [provenance.branch]) if masks is None else masks
     entries = [
-        _finding(finding, policy, finding["Commit"] or provenance.commit, in_head=finding["Secret"] in in_head)
+        _finding(finding, policy, finding["Commit"] or provenance.commit, shown, in_head=finding["Secret"] in in_head)
         for finding in sorted(findings, key=_report_order)
     ]
     current = sum(entry["in_current_head"] for entry in entries)
@@ -62,7 +67,7 @@ def analyse(
             "scanner": provenance.scanner,
             "run_id": provenance.run_id,
             "repo_id": str(uuid.uuid5(_REPOSITORIES, f"{provenance.repository}:{provenance.commit}")),
-            "branch": provenance.branch,
+            "branch": shown(provenance.branch),
             "commit": provenance.commit,
             "timestamp": provenance.timestamp,
             "schema_version": SCHEMA_VERSION,
@@ -87,6 +92,14 @@ def analyse(
     }
 
 
+def report_masks(
+    findings: Sequence[Mapping[str, Any]], others: Iterable[str] = (), before: Masks | None = None
+) -> Masks:
+    """The masks for what the findings say, and for other texts that are shown beside them."""
+    said = (str(finding.get(name, "")) for finding in findings for name in ("File", "RuleID", "Author", "Date"))
+    return masks_of((*said, *others), (finding["Secret"] for finding in findings), before or Masks())
+
+
 def _report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
     # The order of a report differs from run to run (scanner-measured); the secret only breaks ties.
     return (
@@ -99,8 +112,10 @@ def _report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def _finding(finding: Mapping[str, Any], policy: SeverityPolicy, commit: str, *, in_head: bool) -> dict[str, Any]:
-    path, rule, line = finding["File"], finding["RuleID"], finding["StartLine"]
+def _finding(
+    finding: Mapping[str, Any], policy: SeverityPolicy, commit: str, shown: Masks, *, in_head: bool
+) -> dict[str, Any]:
+    path, rule, line = shown(finding["File"]), shown(finding["RuleID"]), finding["StartLine"]
     return {
         "file_path": path,
         "line_number": line,
@@ -110,11 +125,11 @@ def _finding(finding: Mapping[str, Any], policy: SeverityPolicy, commit: str, *,
         "secret_preview": preview(finding["Secret"]),
         "entropy": round(float(finding.get("Entropy") or 0), 4),
         "commit_hash": commit,
-        "commit_author": str(finding.get("Author", "")),
-        "commit_date": str(finding.get("Date", "")),
+        "commit_author": shown(str(finding.get("Author", ""))),
+        "commit_date": shown(str(finding.get("Date", ""))),
         "fingerprint": f"{commit}:{path}:{rule}:{line}",
         "in_current_head": in_head,
-        "severity": policy.severity(rule, path, in_head=in_head),
+        "severity": policy.severity(finding["RuleID"], finding["File"], in_head=in_head),
     }
 
 

@@ -5,7 +5,7 @@ import os
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -16,13 +16,15 @@ TURN_SECONDS = 0.005
 PACKAGE = Path(__file__).parent
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a file whole or not at all: under another name first, then renamed."""
-    write_together([(path, [content])])
+    write_together([(path, [content])], {path: mode})
 
 
-def write_together(files: Iterable[tuple[Path, Iterable[bytes]]]) -> None:
+def write_together(files: Iterable[tuple[Path, Iterable[bytes]]], modes: Mapping[Path, int] | None = None) -> None:
     """Write all files, each from its pieces, under other names first: when one cannot be written, none is.
+
+    A file has the mode that `modes` gives it or its folder, else 0644: other users of a CI machine read reports.
 
     Raises:
         OSError: when a file cannot be written.
@@ -37,8 +39,7 @@ def write_together(files: Iterable[tuple[Path, Iterable[bytes]]]) -> None:
             staged[path] = Path(name)
             with os.fdopen(handle, "wb") as file:
                 file.writelines(pieces)
-            # mkstemp's 0600 would hide reports from the other users of a CI machine.
-            staged[path].chmod(0o644)
+            staged[path].chmod(modes.get(path, modes.get(path.parent, 0o644)) if modes else 0o644)
         for path, temporary in staged.items():
             temporary.replace(path)
     finally:

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import hashlib
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.analysis import Provenance, analyse
+from gitleaks_eval.analysis import Provenance, analyse, report_masks
 from gitleaks_eval.canary import build_canary, canary_secrets, check_canary, finds
 from gitleaks_eval.envelope import Analysis, read_analysis
 from gitleaks_eval.errors import EvaluationError
@@ -26,6 +27,7 @@ from gitleaks_eval.evidence import CheckFailed
 from gitleaks_eval.git import Readable, head_contents, read_head, readable
 from gitleaks_eval.gitleaks import ScannerBuild
 from gitleaks_eval.leaks import Traces, traces_from_bytes, traces_of
+from gitleaks_eval.masking import Masks
 from gitleaks_eval.matching import Matching, match_findings, matching_from_json
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Recipe
@@ -210,12 +212,32 @@ class Workbench:
             with _no_collector():
                 analysis = read_analysis(path)
                 if isinstance(scenario, Scenario) and name not in self.subjects:
-                    self._record(name, _subject(scenario.expected, analysis))
+                    self._record(name, _subject(self.expected(scenario), analysis))
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
         self._keep(name, analysis, path.stat().st_size)
         return analysis
+
+    def expected(self, scenario: Scenario) -> Expected:
+        """What is expected of a scenario, with the paths and rule ids masked that its analysis shows masked.
+
+        Where it has no analysis, it is as the ground truth says.
+        """
+        if scenario.analysis is not None:
+            return scenario.expected
+        with contextlib.suppress(EvaluationError):
+            self.document(scenario)
+        path = self._folder / "masked" / scenario.name
+        if not path.exists():
+            return scenario.expected
+        shown = json.loads(path.read_bytes())
+        return scenario.expected.shown_as(lambda text: shown.get(_digest(text), text))
+
+    def masks(self, scenario: Scenario, scan: Scan, *others: str) -> Masks:
+        """The masks for what a scan of a scenario reports, for what is expected there, and for other texts."""
+        before = scenario.corpus.masks if scenario.corpus else None
+        return report_masks(scan.findings, scenario.expected.texts().union(others), before)
 
     def document(self, scenario: Scenario | RealRepository) -> Path:
         """The file with the analysis of a scenario or real repository.
@@ -334,6 +356,9 @@ class Workbench:
             scan = replace(scan, findings=without_tolerated(scan.findings, scenario.corpus))
         self._leave_traces(scenario.name, scan)
         head = read_head(repository.path)
+        masks = self.masks(scenario, scan, head.branch)
+        if masked := {_digest(text): masks(text) for text in scenario.expected.texts() if masks(text) != text}:
+            write_atomically(self._folder / "masked" / scenario.name, json.dumps(masked).encode())
         provenance = replace(
             self._provenance(scan),
             repository=repository.path.parent.name,
@@ -341,7 +366,7 @@ class Workbench:
             commit=head.commit,
             scan_attempts=scanned.attempts,
         )
-        return analyse(scan.findings, head.contents, self._policy, provenance)
+        return analyse(scan.findings, head.contents, self._policy, provenance, masks)
 
     def _analysed_clone(self, repository: RealRepository) -> dict[str, Any]:
         from gitleaks_eval.suppressions import suppressions  # noqa: PLC0415 - only real repositories have them
@@ -357,10 +382,11 @@ class Workbench:
                 scan = self._scanned(built, (), obey_allow=False)
             self._leave_traces(repository.name, scan)
             there = suppressions(cloned.path, scan.findings, scanner.build, seconds)
+            masks = report_masks(scan.findings, [cloned.branch, *(one.file_path for one in there.listed)])
             left = {
                 "commit": cloned.commit,
                 "shallow": cloned.shallow,
-                "suppressions": [asdict(one) for one in there.listed],
+                "suppressions": [{**asdict(one), "file_path": masks(one.file_path)} for one in there.listed],
                 "suppressions_total": there.total,
             }
             write_atomically(repository_path(self._folder, repository.name), json.dumps(left).encode())
@@ -370,7 +396,7 @@ class Workbench:
                 branch=cloned.branch,
                 commit=cloned.commit,
             )
-            return analyse(scan.findings, head_contents(cloned.path, seconds), self._policy, provenance)
+            return analyse(scan.findings, head_contents(cloned.path, seconds), self._policy, provenance, masks)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -558,6 +584,10 @@ def _subject(expected: Expected, analysis: Analysis) -> Subject:
         _text(outer.get("tool_version") or analysis.results.get("tool_version")),
         attempts if isinstance(attempts, int) else None,
     )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _text(value: object) -> str | None:

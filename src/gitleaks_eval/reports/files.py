@@ -48,7 +48,8 @@ def write_reports(run: Run, output: Path, candidate: str = "") -> Path:
             written.add(name)
             yield folder / name, pieces
 
-    write_together(placed())
+    # An analysis has the places of secrets in a history, and the names of authors.
+    write_together(placed(), {folder / ANALYSES: 0o600})
     ours = ["*_eval.json", JUDGE_LOG, *([] if run.analyses is None else [f"{ANALYSES}/*.json"])]
     for path in [path for pattern in ours if is_ours(output) for path in folder.glob(pattern)]:
         if path.relative_to(folder).as_posix() not in written:
