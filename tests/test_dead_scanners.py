@@ -901,3 +901,29 @@ def test_a_run_that_is_stopped_in_the_middle_of_a_scan_leaves_nothing_behind(
     report = pytester.path / "gitleaks-eval-results" / "evaluation_report.json"
     if report.exists():
         assert json.loads(report.read_bytes())["summary"]["guarded_decision"] == "FAIL"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT], ids=["SIGKILL", "SIGQUIT"])
+def test_a_run_that_is_killed_takes_its_scanner_with_it_and_the_next_run_sweeps_up(
+    pytester: pytest.Pytester, make_stub: MakeStub, evaluate: Evaluate, scratch: Path, number: signal.Signals
+) -> None:
+    stub = make_stub(f'{LEAVE_A_CHILD}note("pids", str(os.getpid()))\nscan()\nnote("ready", "")\ntime.sleep(300)')
+    run = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "--gitleaks-eval", "-pno:cacheprovider", f"--gitleaks-binary={stub}"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + SECONDS
+        while not (pytester.path / "ready").exists():
+            assert run.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    finally:
+        run.send_signal(number)
+        run.wait()
+    _assert_all_gone(pytester.path)
+    assert list(scratch.glob("gitleaks-eval-*/scan-*/report.json"))
+    assert evaluate(binary=make_stub("honest()")).status == 0
+    assert list(scratch.glob("gitleaks-eval-*")) == []

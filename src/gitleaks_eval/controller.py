@@ -1,12 +1,10 @@
 """The beginning of a run in the process that reports to the user: scanners, header, what is shared, the ledger."""
 
 import secrets
-import shutil
-import tempfile
 import uuid
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +13,7 @@ from gitleaks_eval.configuration import copy_configuration, shown_path
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.evaluation import WORKER_INPUT, Evaluation
 from gitleaks_eval.plugin import plain_imports
+from gitleaks_eval.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.recorder import Recorder
 from gitleaks_eval.reports.folder import prepare_folder
 from gitleaks_eval.settings import ANALYSES
@@ -35,7 +34,7 @@ class Controller:
         self._settings = evaluation.settings
         self._recorder = Recorder()
         self._under_test: list[UnderTest] = []
-        self._folder: Path | None = None
+        self._private = ExitStack()
         self._is_full = bool(config.getoption("gitleaks_eval"))
         self._only_collects = any(config.getoption(name, None) for name in _SHOWING)
         self._saved = None if evaluation.checks else self._saved_report()
@@ -44,7 +43,15 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Find the scanners before the header names them, and lay out what the workers share."""
+        """Find the scanners before the header names them, and lay out what the workers share.
+
+        Raises:
+            pytest.UsageError: when there is no room for temporary files.
+        """
+        try:
+            check_room()
+        except InputError as error:
+            raise pytest.UsageError(str(error)) from None
         for candidate in self._settings.candidates:
             if self._settings.analyses is None:
                 found = find_under_test(candidate, self._progress, only_collects=self._only_collects)
@@ -119,8 +126,7 @@ class Controller:
 
     def pytest_unconfigure(self) -> None:
         """Remove what the run shared."""
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._private.close()
 
     def _saved_report(self) -> Mapping[str, Any]:
         from gitleaks_eval.assembly import corpus_sha256  # noqa: PLC0415 - only judges that run alone read it
@@ -148,7 +154,8 @@ class Controller:
             terminal.flush()
 
     def _share(self) -> None:
-        self._folder = folder = Path(tempfile.mkdtemp(prefix="gitleaks-eval-"))
+        sweep()
+        folder = self._private.enter_context(private_folder())
         run_id, trace_key = str(uuid.uuid4()), secrets.token_hex(32) if self._evaluation.judging else ""
         benches = {}
         for index, one in enumerate(self._under_test):

@@ -6,7 +6,6 @@ Values end here: of a report only file, rule and line are kept, and no message q
 import codecs
 import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from gitleaks_eval.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import LARGEST_TEXT, head_files, readable
 from gitleaks_eval.masking import without_tokens
+from gitleaks_eval.private_folder import private_folder
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Commit, Part, Recipe
 from gitleaks_eval.repository_cache import BuiltRepository, build_into
@@ -313,8 +313,8 @@ def _is_repository(folder: Path) -> bool:
 def _files(source: Path) -> Iterator[tuple[bytes, bytes]]:
     """Path and content of each file; of a git repository those of HEAD, read from a clone of it."""
     if _is_repository(source):
-        with tempfile.TemporaryDirectory(prefix="gitleaks-eval-") as scratch:
-            files = head_files(_clone(source, Path(scratch, "clone")), LARGEST_TEXT, CLONE_SECONDS)
+        with private_folder() as scratch:
+            files = head_files(_clone(source, scratch / "clone"), LARGEST_TEXT, CLONE_SECONDS)
             yield from ((file.path, file.content) for file in files if not file.is_symlink)
         return
     for name in _paths(source):

@@ -25,6 +25,7 @@ from urllib.request import urlopen
 from filelock import FileLock
 from platformdirs import user_cache_path
 
+from gitleaks_eval import keeper
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.process import kill_group
 from gitleaks_eval.scanners import GITLEAKS, Adapter
@@ -278,10 +279,12 @@ def _started(
             start_new_session=True,
         )
         try:
-            return starting.result()
+            process = starting.result()
         except KeyboardInterrupt:
             kill_group(starting.result())
             raise
+    keeper.hold(process.pid)
+    return process
 
 
 def _run(command: list[str], folder: Path, environment: Mapping[str, str]) -> str | None:
@@ -299,6 +302,7 @@ def _run(command: list[str], folder: Path, environment: Mapping[str, str]) -> st
             # Also on Ctrl-C: a build must not go on in a folder that is being removed.
             if process.poll() is None:
                 kill_group(process)
+            keeper.release(process.pid)
         if status == 0:
             return None
         log.seek(0)

@@ -1,6 +1,7 @@
 """What the processes of one run share: files made once, and turns for the scanner."""
 
 import contextlib
+import errno
 import os
 import tempfile
 import time
@@ -13,10 +14,11 @@ from filelock import FileLock, Timeout
 from gitleaks_eval.errors import EvaluationError
 
 TURN_SECONDS = 0.005
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 PACKAGE = Path(__file__).parent
 
 
-def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
+def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
     """Write a file whole or not at all: under another name first, then renamed."""
     write_together([(path, [content])], {path: mode})
 
@@ -55,18 +57,27 @@ def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
         EvaluationError: when making it failed, then and now with the same text.
     """
     product, failure = folder / "product.json", folder / "error.txt"
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "lock"):
-        if not product.exists() and not failure.exists():
-            try:
-                write_atomically(product, make())
-            except EvaluationError as error:
-                write_atomically(failure, str(error).encode("utf-8", "backslashreplace"))
-            except Exception as error:  # noqa: BLE001 - its traceback could show raw secrets; only its place is kept
-                write_atomically(failure, _internal(error).encode())
-    if failure.exists():
-        raise EvaluationError(failure.read_text(encoding="utf-8"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / "lock"):
+            if not product.exists() and not failure.exists():
+                try:
+                    write_atomically(product, make(), 0o600)
+                except EvaluationError as error:
+                    write_atomically(failure, str(error).encode("utf-8", "backslashreplace"))
+                except Exception as error:  # noqa: BLE001 - its traceback could show raw secrets; only its place is kept
+                    write_atomically(failure, (_no_room(error) or _internal(error)).encode())
+        if failure.exists():
+            raise EvaluationError(failure.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EvaluationError(_no_room(error) or _internal(error)) from None
     return product
+
+
+def _no_room(error: Exception) -> str | None:
+    if not isinstance(error, OSError) or error.errno not in _NO_ROOM:
+        return None
+    return f"TMPDIR {tempfile.gettempdir()}: {error.strerror}; make room, or set TMPDIR to a folder that has more"
 
 
 @contextlib.contextmanager

@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = calibrate(settings)
     except InputError as error:
         parser.error(str(error))
-    write_atomically(given.output, (json.dumps(result, indent=2) + "\n").encode("ascii"), 0o644)
+    write_atomically(given.output, (json.dumps(result, indent=2) + "\n").encode("ascii"))
     for dimension, agreement in result["judges"].items():
         print(f"{dimension:<24}  {'  '.join(f'{name} {value}' for name, value in agreement.items())}")
     missing = [one["unscored"] for one in result["faults"] if one["unscored"]]

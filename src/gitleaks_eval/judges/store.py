@@ -36,7 +36,7 @@ def save(folder: Path, name: str, message: Message) -> None:
         "text": message.text,
         "usage": {"input_tokens": message.input_tokens, "output_tokens": message.output_tokens},
     }
-    write_atomically(entry_path(folder, name), (json.dumps(entry, indent=2) + "\n").encode("ascii"), 0o644)
+    write_atomically(entry_path(folder, name), (json.dumps(entry, indent=2) + "\n").encode("ascii"))
 
 
 def load(folder: Path, name: str) -> Message | None:
