@@ -322,7 +322,7 @@ SCANS = {
     ),
     "panics": (
         r'sys.stderr.write("panic: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n"); sys.exit(2)',
-        "ended with exit code 2: panic: index out of range",
+        "ended with exit code 2: it panicked",
     ),
     "fails": ("sys.exit(1)", "ended with exit code 1"),
     "killed-after-a-good-report": ("scan(); os.kill(os.getpid(), signal.SIGKILL)", "ended with signal 9"),
@@ -758,7 +758,7 @@ def test_one_failing_scenario_does_not_take_the_reports_of_another_away(
     assert outcome.outcomes(failing) == {"error": 39}
     good = outcome.outcomes(working)
     assert good["passed"] + good["not_applicable"] == 39
-    problem = f"scenario {failing}: ended with exit code 1: 9:00AM FTL no space left on device"
+    problem = f"scenario {failing}: ended with exit code 1: no space left on the device"
     assert [line.removeprefix("ERROR  ") for line in outcome.errors] == [problem]
     names = {path.relative_to(outcome.folder).as_posix() for path in outcome.folder.rglob("*.*")}
     assert names >= {f"{working}_eval.json", f"analysis/{working}.json", f"{failing}_eval.json", "scorecard.json"}

@@ -314,6 +314,22 @@ def two_scenarios(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_a_short_secret_that_nobody_planted_is_not_quoted_from_an_error_line(
+    run: Run, pytester: pytest.Pytester, make_stub: Callable[[str], Path], two_scenarios: Path
+) -> None:
+    short = "hunter2-a1b2c"
+    stub = make_stub(
+        "if not is_canary:\n"
+        f'    print("9:00AM FTL permission denied: {short}", file=sys.stderr)\n'
+        "    sys.exit(1)\n"
+        "sys.exit(done.returncode)\n"
+    )
+    run(stub, f"--gitleaks-scenarios={two_scenarios}", *SOME_CHECKS)
+    assert "ended with exit code 1: permission denied" in _output(pytester)
+    shown = [path for path in pytester.path.rglob("*") if path.is_file() and path != stub]
+    assert not [path.name for path in shown if short.encode() in path.read_bytes()]
+
+
 def test_a_parallel_run_of_all_nine_with_a_scanner_that_quotes_secrets_and_fails_reveals_nothing(
     run: Run, pytester: pytest.Pytester, scratch: Path, make_stub: Callable[[str], Path]
 ) -> None:
