@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from gitleaks_eval.decoded import Spot, spot_of
 from gitleaks_eval.envelope import SCHEMA_VERSION, TOOL
 from gitleaks_eval.masking import Masks, masks_of
 from gitleaks_eval.secret_kinds import preview
@@ -36,15 +37,18 @@ class Provenance:
     scanner: str = TOOL
 
 
-def analyse(
+def analyse(  # noqa: PLR0913 - each is a word of its own
     findings: Sequence[Mapping[str, Any]],
     head: Iterable[bytes],
     policy: SeverityPolicy,
     provenance: Provenance,
+    *,
     masks: Masks | None = None,
+    encoded: Mapping[Spot, bytes] | None = None,
 ) -> dict[str, Any]:
     """Turn the findings of a Gitleaks report into a Caldera envelope, sorted and deterministic.
 
+    What the scanner decoded is in HEAD if `encoded`, by its spot the text that it was decoded from, stands there.
     `masks` are those of `report_masks`, made here unless other texts are to be masked alike.
 
     `head` is the content of each file of the HEAD tree: a secret is in HEAD if its value stands in one of
@@ -52,10 +56,12 @@ def analyse(
     all without findings. Findings are never dropped or merged. A finding of a scan of files names no commit: it
     stands in HEAD's.
     """
-    in_head = _values_within({finding["Secret"] for finding in findings}, head)
+    sought = [_sought(finding, encoded or {}) for finding in findings]
+    there = _within({text for texts in sought for text in texts}, head)
+    in_head = {id(finding): not there.isdisjoint(texts) for finding, texts in zip(findings, sought, strict=True)}
     shown = report_masks(findings, [provenance.branch]) if masks is None else masks
     entries = [
-        _finding(finding, policy, finding["Commit"] or provenance.commit, shown, in_head=finding["Secret"] in in_head)
+        _finding(finding, policy, finding["Commit"] or provenance.commit, shown, in_head=in_head[id(finding)])
         for finding in sorted(findings, key=_report_order)
     ]
     current = sum(entry["in_current_head"] for entry in entries)
@@ -133,16 +139,19 @@ def _finding(
     }
 
 
-def _values_within(values: set[str], contents: Iterable[bytes]) -> set[str]:
-    missing = {value: value.encode("utf-8", "surrogateescape") for value in values}
-    if not missing:
-        return set()
-    for content in contents:
-        for value in [value for value, encoded in missing.items() if encoded in content]:
-            del missing[value]
+def _sought(finding: Mapping[str, Any], encoded: Mapping[Spot, bytes]) -> set[bytes]:
+    """What shows that a secret stands in HEAD: its value, or the text that it was decoded from."""
+    value = finding["Secret"].encode("utf-8", "surrogateescape")
+    return {value, encoded.get(spot_of(finding), value)}
+
+
+def _within(texts: set[bytes], contents: Iterable[bytes]) -> set[bytes]:
+    missing = set(texts)
+    for content in contents if missing else ():
+        missing -= {text for text in missing if text in content}
         if not missing:
             break
-    return values - missing.keys()
+    return texts - missing
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:

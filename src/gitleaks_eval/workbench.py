@@ -17,6 +17,7 @@ from typing import Any
 
 from gitleaks_eval.analysis import Provenance, analyse, report_masks
 from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
+from gitleaks_eval.decoded import encoded_texts
 from gitleaks_eval.envelope import Analysis, read_analysis
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.evidence import CheckFailed
@@ -314,7 +315,8 @@ class Workbench:
             commit=head.commit,
             scan_attempts=scanned.attempts,
         )
-        return analyse(scan.findings, head.contents, self._policy, provenance, masks)
+        encoded = encoded_texts(repository.path, scan.findings, head.commit, self._bench.timeout_seconds)
+        return analyse(scan.findings, head.contents, self._policy, provenance, masks=masks, encoded=encoded)
 
     def _analysed_clone(self, repository: RealRepository) -> dict[str, Any]:
         from gitleaks_eval.suppressions import suppressions  # noqa: PLC0415 - only real repositories have them
@@ -344,7 +346,9 @@ class Workbench:
                 branch=cloned.branch,
                 commit=cloned.commit,
             )
-            return analyse(scan.findings, head_contents(cloned.path, seconds), self._policy, provenance, masks)
+            encoded = encoded_texts(cloned.path, scan.findings, cloned.commit, seconds)
+            contents = head_contents(cloned.path, seconds)
+            return analyse(scan.findings, contents, self._policy, provenance, masks=masks, encoded=encoded)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
