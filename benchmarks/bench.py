@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from gitleaks_eval.canary import build_canary, canary_secrets
 from gitleaks_eval.gitleaks import PINNED_VERSION
 from gitleaks_eval.install import installed_binary
 from gitleaks_eval.matching import match_findings
-from gitleaks_eval.scenario import Expected, ExpectedFinding, shipped_data
+from gitleaks_eval.scenario import Expected, ExpectedFinding, load_scenarios, shipped_data
 
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 BINARY = str(installed_binary(PINNED_VERSION, print)[0])
@@ -67,14 +68,20 @@ def inert(folder: Path) -> None:
 
 
 def cold(folder: Path) -> None:
-    """Nine scenarios built, scanned and checked, against as many empty tests and nine bare scans."""
+    """Nine scenarios built, scanned and checked, against as many empty tests and bare scans.
+
+    Those are of the nine, and of the canary after each of them in which nothing is to be found.
+    """
     empty_tests(folder, 39, 9)
     cache = folder / "cache"
     repositories = folder / "repositories"
     subprocess.run(
         [sys.executable, "-m", "gitleaks_eval.build_repos", repositories], check=True, stdout=subprocess.DEVNULL
     )
-    names = [path.stem for path in sorted(shipped_data("ground_truth").glob("*.json"))]
+    scenarios = load_scenarios(["core"], folder)
+    clean = [scenario for scenario in scenarios if not scenario.expected.total_secrets]
+    canary = build_canary(folder / "canary", canary_secrets(())).path
+    scanned = [*(repositories / scenario.name for scenario in scenarios), *[canary] * len(clean)]
 
     def evaluation() -> Run:
         shutil.rmtree(cache, ignore_errors=True)
@@ -84,10 +91,8 @@ def cold(folder: Path) -> None:
     def bare() -> Run:
         tests = measured([*PYTEST, "test_empty.py"], folder)
         scans = [
-            measured(
-                [BINARY, "git", str(repositories / name), "--exit-code", "1", "-r", str(folder / "r.json")], folder
-            )
-            for name in names
+            measured([BINARY, "git", str(path), "--exit-code", "1", "-r", str(folder / "r.json")], folder)
+            for path in scanned
         ]
         return tests[0] + sum(scan[0] for scan in scans), tests[1]
 

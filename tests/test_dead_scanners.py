@@ -364,7 +364,7 @@ SCANS = {
     ),
     "panics": (
         r'sys.stderr.write("panic: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n"); sys.exit(2)',
-        "ended with exit code 2: panic: index out of range",
+        "ended with exit code 2: it panicked",
     ),
     "fails": ("sys.exit(1)", "ended with exit code 1"),
     "killed-after-a-good-report": ("scan(); os.kill(os.getpid(), signal.SIGKILL)", "ended with signal 9"),
@@ -498,25 +498,42 @@ def test_a_scanner_that_finds_nothing_after_a_clean_scenario_does_not_pass_it(
     assert outcome.errors_of(CLEAN)
 
 
-def test_small_repositories_are_scanned_with_one_core_each(
+def test_the_canary_is_scanned_with_all_cores_and_small_repositories_with_one_each(
     evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester
 ) -> None:
-    outcome = evaluate(binary=make_stub('note("cores", str(os.environ.get("GOMAXPROCS")))\nhonest()'))
+    stub = make_stub('note("cores", str(os.environ.get("GOMAXPROCS")) + " " + subject())\nhonest()')
+    outcome = evaluate(binary=stub)
     assert outcome.report["summary"]["guarded_decision"] == "STRONG_PASS", outcome.text
-    assert set((pytester.path / "cores").read_text(encoding="utf-8").split()) == {"1"}
+    scans = (pytester.path / "cores").read_text(encoding="utf-8").splitlines()
+    canaries = [line.split(" ")[0] for line in scans if line.endswith(" Plant the canary")]
+    assert canaries == ["None", "1"]
+    assert {line.split(" ")[0] for line in scans if not line.endswith(" Plant the canary")} == {"1"}
 
 
-def test_the_canary_is_not_scanned_again_where_the_scan_after_a_clean_one_finds(
+@pytest.mark.parametrize("broken", ['== "1"', '!= "1"'], ids=["with-one-core", "with-all-cores"])
+def test_a_scanner_that_finds_nothing_with_one_core_or_with_all_of_them_does_not_pass(
+    evaluate: Evaluate, make_stub: MakeStub, broken: str
+) -> None:
+    stub = make_stub(f'if not str(os.environ.get("GOMAXPROCS")) {broken}: honest()\nscan(log=True); answer("[]", 0)')
+    outcome = evaluate(binary=stub)
+    assert outcome.status == 1, outcome.text
+    assert outcome.report["summary"]["guarded_decision"] == "FAIL"
+    assert outcome.outcomes(CLEAN) == {"error": 39}
+    assert outcome.outcomes(LEAKY).keys() & {"failed", "error"}
+
+
+def test_the_canary_is_scanned_again_after_each_clean_scan(
     evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester
 ) -> None:
     # With one core no scan begins before the last one has ended.
     pytester.makeconftest("import os\nos.cpu_count = lambda: 1")
     outcome = evaluate(binary=make_stub('note("scans", subject())\nhonest()'), scenarios="core")
     assert outcome.report["summary"]["guarded_decision"] == "STRONG_PASS", outcome.text
-    canary, *scans = (pytester.path / "scans").read_text(encoding="utf-8").splitlines()
-    assert canary == "Plant the canary"
-    # Seven of the nine have secrets: each of the clean ones has one of them behind it.
-    assert scans.count(canary) < 2
+    scans = (pytester.path / "scans").read_text(encoding="utf-8").splitlines()
+    canary = "Plant the canary"
+    assert (scans[0], scans.count(canary), len(scans)) == (canary, 3, 12)
+    for name in ("no-secrets", "synthetic"):
+        assert scans[scans.index(_first_message(name)) + 1] == canary
 
 
 @pytest.mark.parametrize("last", [3, 4, 6])
@@ -553,7 +570,7 @@ def test_a_scanner_that_is_dead_for_some_scans_passes_no_scenario_by_one_of_them
 def test_a_scanner_that_finds_nothing_from_a_later_scan_on_passes_no_scenario_from_there_on(
     evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester, good: int, *, log: bool
 ) -> None:
-    # The nine take ten scans at least: the canary, each scenario, and the canary again unless the next scan finds.
+    # The nine take twelve scans: the canary, each scenario, and the canary again after each of the two clean ones.
     body = f"""\
         number = note("calls", source)
         note("good" if number <= {good} else "dead", subject())
@@ -783,7 +800,7 @@ def test_one_failing_scenario_does_not_take_the_reports_of_another_away(
     assert outcome.outcomes(failing) == {"error": 39}
     good = outcome.outcomes(working)
     assert good["passed"] + good["not_applicable"] == 39
-    problem = f"scenario {failing}: ended with exit code 1: 9:00AM FTL no space left on device  (39 checks)"
+    problem = f"scenario {failing}: ended with exit code 1: no space left on the device  (39 checks)"
     assert [line.removeprefix("ERROR  ") for line in outcome.errors] == [problem]
     names = {path.relative_to(outcome.folder).as_posix() for path in outcome.folder.rglob("*.*")}
     assert names >= {f"{working}_eval.json", f"analysis/{working}.json", f"{failing}_eval.json", "scorecard.json"}
@@ -926,3 +943,29 @@ def test_a_run_that_is_stopped_in_the_middle_of_a_scan_leaves_nothing_behind(
     report = pytester.path / "gitleaks-eval-results" / "evaluation_report.json"
     if report.exists():
         assert json.loads(report.read_bytes())["summary"]["guarded_decision"] == "FAIL"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT], ids=["SIGKILL", "SIGQUIT"])
+def test_a_run_that_is_killed_takes_its_scanner_with_it_and_the_next_run_sweeps_up(
+    pytester: pytest.Pytester, make_stub: MakeStub, evaluate: Evaluate, scratch: Path, number: signal.Signals
+) -> None:
+    stub = make_stub(f'{LEAVE_A_CHILD}note("pids", str(os.getpid()))\nscan()\nnote("ready", "")\ntime.sleep(300)')
+    run = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "--gitleaks-eval", "-pno:cacheprovider", f"--gitleaks-binary={stub}"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + SECONDS
+        while not (pytester.path / "ready").exists():
+            assert run.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    finally:
+        run.send_signal(number)
+        run.wait()
+    _assert_all_gone(pytester.path)
+    assert list(scratch.glob("gitleaks-eval-*/scan-*/report.json"))
+    assert evaluate(binary=make_stub("honest()")).status == 0
+    assert list(scratch.glob("gitleaks-eval-*")) == []

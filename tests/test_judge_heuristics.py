@@ -513,15 +513,21 @@ def test_a_piece_of_a_secret_in_the_path_of_a_real_repository_is_a_leak(tmp_path
     assert [one.unscored_kind for one in judgement.verdicts] == ["leak"]
 
 
-@pytest.mark.parametrize("place", ["path", "rule", "template"])
-def test_what_is_a_rule_id_a_path_or_text_of_the_template_is_no_leak(tmp_path: Path, token: str, place: str) -> None:
+def test_text_of_the_template_is_no_leak(tmp_path: Path, token: str) -> None:
     piece = token[20:30]
     judge = leaky(piece, tmp_path)
-    if place == "template":
-        (tmp_path / "house_style.md").write_text(f"{piece} {{{{ evidence }}}}", encoding="utf-8")
-    path, rule = f"src/{piece}.py" if place == "path" else "a.py", piece if place == "rule" else "rule"
-    (verdict,) = judged(material_with((path, rule, 1)), [judge], traces_of([token], KEY)).verdicts
+    (tmp_path / "house_style.md").write_text(f"{piece} {{{{ evidence }}}}", encoding="utf-8")
+    (verdict,) = judged(material_with(), [judge], traces_of([token], KEY)).verdicts
     assert verdict.outcome == "scored"
+
+
+@pytest.mark.parametrize("place", ["path", "rule"])
+def test_a_piece_of_a_secret_in_a_path_or_a_rule_id_is_a_leak(tmp_path: Path, token: str, place: str) -> None:
+    piece = token[20:30]
+    path, rule = f"src/{piece}.py" if place == "path" else "a.py", piece if place == "rule" else "rule"
+    material = material_with((path, rule, 1))
+    (verdict,) = judged(material, [leaky(piece, tmp_path)], traces_of([token], KEY)).verdicts
+    assert (verdict.outcome, verdict.unscored_kind) == ("unscored", "leak")
 
 
 def test_a_trace_keeps_no_secret_and_does_not_show_its_key(token: str) -> None:

@@ -13,12 +13,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from builders import git, secret
 from corpus import TALKATIVE
 
 from gitleaks_eval.canary import canary_secrets
 from gitleaks_eval.install import installed_binary
 from gitleaks_eval.recipe import load_recipe
 from gitleaks_eval.scenario import shipped_data
+from gitleaks_eval.secret_kinds import MASK
 
 VERSION = "8.30.1"
 # As talkative as pytest can be, in all files that it can write.
@@ -312,6 +314,22 @@ def two_scenarios(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_a_short_secret_that_nobody_planted_is_not_quoted_from_an_error_line(
+    run: Run, pytester: pytest.Pytester, make_stub: Callable[[str], Path], two_scenarios: Path
+) -> None:
+    short = "hunter2-a1b2c"
+    stub = make_stub(
+        "if not is_canary:\n"
+        f'    print("9:00AM FTL permission denied: {short}", file=sys.stderr)\n'
+        "    sys.exit(1)\n"
+        "sys.exit(done.returncode)\n"
+    )
+    run(stub, f"--gitleaks-scenarios={two_scenarios}", *SOME_CHECKS)
+    assert "ended with exit code 1: permission denied" in _output(pytester)
+    shown = [path for path in pytester.path.rglob("*") if path.is_file() and path != stub]
+    assert not [path.name for path in shown if short.encode() in path.read_bytes()]
+
+
 def test_a_parallel_run_of_all_nine_with_a_scanner_that_quotes_secrets_and_fails_reveals_nothing(
     run: Run, pytester: pytest.Pytester, scratch: Path, make_stub: Callable[[str], Path]
 ) -> None:
@@ -402,3 +420,62 @@ def test_a_cache_that_others_could_read_is_closed_to_them(
     assert run(real, f"--gitleaks-scenarios={two_scenarios}") == 0
     assert (folder / "repositories").is_dir()
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+# Secrets that stand in names.
+
+
+@pytest.fixture
+def token() -> str:
+    """A token that no recipe plants."""
+    return secret("github-pat", "stands in names")
+
+
+def _tokens_in(folder: Path, token: str) -> list[str]:
+    grams = {token[start : start + 8].encode() for start in range(4, len(token) - 7)}
+    files = [path for path in folder.rglob("*") if path.is_file() and "source" not in path.parts]
+    return [str(path) for path in files if _revealed(path.read_bytes() + b"\n" + os.fsencode(path), frozenset(grams))]
+
+
+@pytest.mark.parametrize("config", ["builtin", "nothing.toml"], ids=["found", "missed"])
+def test_a_token_in_the_path_of_a_labelled_file_reveals_nothing(
+    run: Run, pytester: pytest.Pytester, real: Path, token: str, two_scenarios: Path, *, config: str
+) -> None:
+    source = pytester.path / "source" / token
+    source.mkdir(parents=True)
+    (source / f"{token}.py").write_text(f"# ruleid: github-pat\nx = '{token}'\n", encoding="utf-8")
+    (source / "plain.py").write_text(f"# ruleid: github-pat\nx = '{token}'\n", encoding="utf-8")
+    pytester.makefile(".toml", nothing="[extend]\nuseDefault = true\ndisabledRules = ['github-pat']\n")
+    options = (f"--gitleaks-scenarios={two_scenarios}", f"--gitleaks-config={config}", "--gitleaks-findings")
+    run(real, *options, "--gitleaks-corpus=annotated:source", "--gitleaks-judges", "--gitleaks-judge-mode=heuristic")
+    report = json.loads((pytester.path / "results" / "evaluation_report.json").read_bytes())
+    statuses = {finding["status"] for finding in report["findings"] if finding["scenario"] == "source"}
+    assert statuses == ({"exact"} if config == "builtin" else {"missed"})
+    assert MASK in _output(pytester)
+    assert _tokens_in(pytester.path, token) == []
+
+
+def test_a_token_in_names_of_a_real_repository_reveals_nothing(
+    run: Run, pytester: pytest.Pytester, real: Path, token: str, two_scenarios: Path
+) -> None:
+    source = pytester.path / "source"
+    (source / token).mkdir(parents=True)
+    git(source, "init", "-q", "-b", f"fix/{token}")
+    (source / token / "a.py").write_text(f"x = '{token}'  # gitleaks:allow\n", encoding="utf-8")
+    git(source, "add", ".")
+    git(source, "commit", "-q", "-m", token, GIT_AUTHOR_NAME=token)
+    run(real, f"--gitleaks-scenarios={two_scenarios}", f"--gitleaks-real-repo={source}")
+    analysis = pytester.path / "results" / "analysis" / "source.json"
+    document = json.loads(analysis.read_bytes())
+    assert document["data"]["findings"][0]["file_path"] == f"ghp_{MASK}/a.py"
+    assert document["metadata"]["branch"] == f"fix/ghp_{MASK}"
+    assert _tokens_in(pytester.path, token) == []
+
+
+def test_analyses_are_for_their_owner_alone(
+    run: Run, pytester: pytest.Pytester, real: Path, two_scenarios: Path
+) -> None:
+    assert run(real, f"--gitleaks-scenarios={two_scenarios}") == 0
+    results = pytester.path / "results"
+    assert {path.stat().st_mode & 0o777 for path in (results / "analysis").iterdir()} == {0o600}
+    assert (results / "scorecard.md").stat().st_mode & 0o777 == 0o644

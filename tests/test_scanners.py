@@ -16,6 +16,7 @@ from builders import git, secret
 from gitleaks_eval.analysis import Provenance, analyse
 from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
 from gitleaks_eval.configuration import BUILTIN_CONTENT, choose_configuration
+from gitleaks_eval.decoded import encoded_texts
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.git import git_environment, read_head, readable
 from gitleaks_eval.gitleaks import ScannerBuild, ScannerChoice, configuration_sources, probe
@@ -407,3 +408,41 @@ def _rules_found(build_: ScannerBuild, repository: Path, report: Path) -> set[st
     command = [build_.path, *source, "--report-path", str(report), "--no-banner", "--exit-code", "0"]
     subprocess.run(command, check=True, capture_output=True)
     return {finding["RuleID"] for finding in json.loads(report.read_bytes()) or ()}
+
+
+ENCODERS: dict[str, Callable[[str], str]] = {
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "base64-twice": lambda text: base64.b64encode(base64.b64encode(text.encode())).decode(),
+    "base64-in-lines": lambda text: base64.encodebytes(text.encode()).decode().strip(),
+    "hex": lambda text: text.encode().hex(),
+    "percent": lambda text: "".join(f"%{byte:02X}" for byte in text.encode()),
+}
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("name", ["gitleaks 8.30.1", BETTER])
+def test_a_secret_that_was_decoded_is_in_head_while_its_encoded_text_is(
+    scanner_of: Callable[[str], Scanner], tmp_path: Path, name: str, encoder: str
+) -> None:
+    value = secret("private-key", "decoded") if encoder == "base64-in-lines" else secret("github-pat", "decoded")
+    encoded = ENCODERS[encoder](f"TOKEN={value}")
+    author, folder = "Test <test@example.com>", tmp_path / "decoded"
+
+    def commit(day: int, text: str) -> Commit:
+        return Commit(f"{day}", author, datetime(2026, 1, day, tzinfo=timezone.utc), write={b"a.txt": (Part(text),)})
+
+    def in_head(*texts: str) -> list[bool]:
+        build(Recipe({}, tuple(commit(day, text) for day, text in enumerate(texts, start=1))), folder / str(len(texts)))
+        repository = folder / str(len(texts))
+        scan = dataclasses.replace(scanner_of(name), decode_depth=2).scan(repository)
+        head = read_head(repository)
+        encoded = encoded_texts(repository, scan.findings, head.commit, 60)
+        made = Provenance("decoded", head.branch, head.commit, "8.30.1", "run", "2026-01-01T00:00:00Z", 1.0, 1)
+        data = analyse(scan.findings, head.contents, load_policy(), made, encoded=encoded)["data"]
+        return [finding["in_current_head"] for finding in data["findings"]]
+
+    first = f"one\ndata: {encoded}\n"
+    assert in_head(first) == [True]
+    assert in_head(first, "gone\n") == [False]
+    # The line is another, and the secret still stands there; the scanner reports it once more.
+    assert set(in_head(first, "two\n" * 3, f"one\nmore\nkey = '{encoded}'\n")) == {True}

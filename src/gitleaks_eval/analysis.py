@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from gitleaks_eval.decoded import Spot, spot_of
 from gitleaks_eval.envelope import SCHEMA_VERSION, TOOL
+from gitleaks_eval.masking import Masks, masks_of
 from gitleaks_eval.secret_kinds import preview
 from gitleaks_eval.severity import SeverityPolicy
 
@@ -35,22 +37,31 @@ class Provenance:
     scanner: str = TOOL
 
 
-def analyse(
+def analyse(  # noqa: PLR0913 - each is a word of its own
     findings: Sequence[Mapping[str, Any]],
     head: Iterable[bytes],
     policy: SeverityPolicy,
     provenance: Provenance,
+    *,
+    masks: Masks | None = None,
+    encoded: Mapping[Spot, bytes] | None = None,
 ) -> dict[str, Any]:
     """Turn the findings of a Gitleaks report into a Caldera envelope, sorted and deterministic.
+
+    What the scanner decoded is in HEAD if `encoded`, by its spot the text that it was decoded from, stands there.
+    `masks` are those of `report_masks`, made here unless other texts are to be masked alike.
 
     `head` is the content of each file of the HEAD tree: a secret is in HEAD if its value stands in one of
     them, whatever commit introduced it, also after a rename. It is read no further than need be, and not at
     all without findings. Findings are never dropped or merged. A finding of a scan of files names no commit: it
     stands in HEAD's.
     """
-    in_head = _values_within({finding["Secret"] for finding in findings}, head)
+    sought = [_sought(finding, encoded or {}) for finding in findings]
+    there = _within({text for texts in sought for text in texts}, head)
+    in_head = {id(finding): not there.isdisjoint(texts) for finding, texts in zip(findings, sought, strict=True)}
+    shown = report_masks(findings, [provenance.branch]) if masks is None else masks
     entries = [
-        _finding(finding, policy, finding["Commit"] or provenance.commit, in_head=finding["Secret"] in in_head)
+        _finding(finding, policy, finding["Commit"] or provenance.commit, shown, in_head=in_head[id(finding)])
         for finding in sorted(findings, key=_report_order)
     ]
     current = sum(entry["in_current_head"] for entry in entries)
@@ -62,7 +73,7 @@ def analyse(
             "scanner": provenance.scanner,
             "run_id": provenance.run_id,
             "repo_id": str(uuid.uuid5(_REPOSITORIES, f"{provenance.repository}:{provenance.commit}")),
-            "branch": provenance.branch,
+            "branch": shown(provenance.branch),
             "commit": provenance.commit,
             "timestamp": provenance.timestamp,
             "schema_version": SCHEMA_VERSION,
@@ -87,6 +98,14 @@ def analyse(
     }
 
 
+def report_masks(
+    findings: Sequence[Mapping[str, Any]], others: Iterable[str] = (), before: Masks | None = None
+) -> Masks:
+    """The masks for what the findings say, and for other texts that are shown beside them."""
+    said = (str(finding.get(name, "")) for finding in findings for name in ("File", "RuleID", "Author", "Date"))
+    return masks_of((*said, *others), (finding["Secret"] for finding in findings), before or Masks())
+
+
 def _report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
     # The order of a report differs from run to run (scanner-measured); the secret only breaks ties.
     return (
@@ -99,8 +118,10 @@ def _report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def _finding(finding: Mapping[str, Any], policy: SeverityPolicy, commit: str, *, in_head: bool) -> dict[str, Any]:
-    path, rule, line = finding["File"], finding["RuleID"], finding["StartLine"]
+def _finding(
+    finding: Mapping[str, Any], policy: SeverityPolicy, commit: str, shown: Masks, *, in_head: bool
+) -> dict[str, Any]:
+    path, rule, line = shown(finding["File"]), shown(finding["RuleID"]), finding["StartLine"]
     return {
         "file_path": path,
         "line_number": line,
@@ -110,24 +131,27 @@ def _finding(finding: Mapping[str, Any], policy: SeverityPolicy, commit: str, *,
         "secret_preview": preview(finding["Secret"]),
         "entropy": round(float(finding.get("Entropy") or 0), 4),
         "commit_hash": commit,
-        "commit_author": str(finding.get("Author", "")),
-        "commit_date": str(finding.get("Date", "")),
+        "commit_author": shown(str(finding.get("Author", ""))),
+        "commit_date": shown(str(finding.get("Date", ""))),
         "fingerprint": f"{commit}:{path}:{rule}:{line}",
         "in_current_head": in_head,
-        "severity": policy.severity(rule, path, in_head=in_head),
+        "severity": policy.severity(finding["RuleID"], finding["File"], in_head=in_head),
     }
 
 
-def _values_within(values: set[str], contents: Iterable[bytes]) -> set[str]:
-    missing = {value: value.encode("utf-8", "surrogateescape") for value in values}
-    if not missing:
-        return set()
-    for content in contents:
-        for value in [value for value, encoded in missing.items() if encoded in content]:
-            del missing[value]
+def _sought(finding: Mapping[str, Any], encoded: Mapping[Spot, bytes]) -> set[bytes]:
+    """What shows that a secret stands in HEAD: its value, or the text that it was decoded from."""
+    value = finding["Secret"].encode("utf-8", "surrogateescape")
+    return {value, encoded.get(spot_of(finding), value)}
+
+
+def _within(texts: set[bytes], contents: Iterable[bytes]) -> set[bytes]:
+    missing = set(texts)
+    for content in contents if missing else ():
+        missing -= {text for text in missing if text in content}
         if not missing:
             break
-    return values - missing.keys()
+    return texts - missing
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:

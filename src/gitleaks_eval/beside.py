@@ -17,12 +17,12 @@ from gitleaks_eval.hidden import hidden_findings
 from gitleaks_eval.hiding import NOTHING_HIDES
 from gitleaks_eval.matching import Match, Matching
 from gitleaks_eval.plugin import LINT
-from gitleaks_eval.scenario import Scenario
+from gitleaks_eval.scenario import Expected, Scenario
 
 
 @dataclass(frozen=True, slots=True)
 class FindingCase:
-    """An expected finding of a scenario, by its place in the sorted list of them, under a candidate."""
+    """An expected finding of a scenario, by its number in the list of them, under a candidate."""
 
     trial: Trial
     index: int
@@ -91,12 +91,26 @@ def finding_cases(trials: list[Trial]) -> list[FindingCase]:
     for trial in trials:
         if not isinstance(trial.subject, Scenario):
             continue
-        places = sorted((one.file_path, one.line_number, one.rule_id) for one in trial.subject.expected.findings)
-        for index, (path, line, rule) in enumerate(places):
-            name = f"{trial.name}-{path}:{line}:{rule}"
+        for index in _ordered(trial.subject.expected):
+            one = trial.subject.expected.findings[index]
+            name = f"{trial.name}-{one.file_path}:{one.line_number}:{one.rule_id}"
             seen[name] += 1
             cases.append(FindingCase(trial, index, name if seen[name] == 1 else f"{name}#{seen[name]}"))
     return cases
+
+
+def _ordered(expected: Expected) -> list[int]:
+    """The numbers of the findings in the order of their places, which is that of their matches."""
+    places = [(one.file_path, one.line_number, one.rule_id) for one in expected.findings]
+    return sorted(range(len(places)), key=places.__getitem__)
+
+
+def match_of(case: FindingCase, evaluation: Evaluation) -> Match:
+    """What became of an expected finding; its scenario has been evaluated."""
+    assert isinstance(case.trial.subject, Scenario)  # noqa: S101 - only scenarios expect findings
+    workbench = evaluation.workbench(case.trial.candidate)
+    position = _ordered(workbench.expected(case.trial.subject)).index(case.index)
+    return workbench.subjects[case.trial.subject.name].matching.matches[position]
 
 
 def _register_lint(module: pytest.Module, evaluation: Evaluation) -> None:
@@ -133,7 +147,8 @@ def _register_findings(module: pytest.Module, evaluation: Evaluation) -> None:
 
     def match(finding_case: FindingCase) -> Match:
         """What became of this expected finding."""
-        return matching_of(finding_case.trial).matches[finding_case.index]
+        evaluation.analysis(finding_case.trial)
+        return match_of(finding_case, evaluation)
 
     def finding_trial(request: pytest.FixtureRequest) -> Trial:
         """A candidate and a scenario."""
@@ -158,10 +173,7 @@ def excuse_beside(item: pytest.Item, evaluation: Evaluation, comparing: Comparin
     """Why a failed test beside the checks does not fail the comparison, else None."""
     parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
     if case := parameters.get("finding_case"):
-        workbench = evaluation.workbench(case.trial.candidate)
-        return comparing.excuse_finding(
-            case.trial, workbench.subjects[case.trial.subject.name].matching.matches[case.index]
-        )
+        return comparing.excuse_finding(case.trial, match_of(case, evaluation))
     if trial := parameters.get("finding_trial"):
         return comparing.excuse_finding(trial, None)
     return _excuse_lint(item, evaluation, comparing)

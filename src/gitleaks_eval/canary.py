@@ -38,15 +38,17 @@ def build_canary(folder: Path, secrets: Iterable[Secret]) -> BuiltRepository:
     return build_into(folder, Recipe({}, (commit,)), "the canary")
 
 
-def check_canary(scanner: Scanner, repository: BuiltRepository, secrets: Iterable[Secret]) -> Scan:
-    """Scan the canary; at least one of its secrets must be found, by value.
+def check_canary(
+    scanner: Scanner, repository: BuiltRepository, secrets: Iterable[Secret], cores: int | None = None
+) -> Scan:
+    """Scan the canary; at least one of its secrets must be found, by value. `cores` is how many to use; None for all.
 
     Raises:
         EvaluationError: when none is: nothing that this scanner reports can be believed.
     """
     planted = list(secrets)
     try:
-        scan = scanner.scan(repository.path, cores=1)
+        scan = scanner.scan(repository.path, cores=cores)
         problem = unread(scan, repository.readable)
         if problem is None and not finds(scan, planted):
             problem = (

@@ -72,8 +72,9 @@ class Comparing:
             # Of several with one id it is not known here which is which.
             return {} if key._replace(number=1) in self.saved.outcomes else self.saved.outcomes
         subject = trial.subject
-        expected = subject.expected if isinstance(subject, Scenario) else None
-        outcome = check_outcome(check, self.workbenches[self.name].analysis(subject), expected, subject, parameters)
+        workbench = self.workbenches[self.name]
+        expected = workbench.expected(subject) if isinstance(subject, Scenario) else None
+        outcome = check_outcome(check, workbench.analysis(subject), expected, subject, parameters)
         return {key: outcome} if outcome else {}
 
     def _different(self, trial: Trial) -> Differences:

@@ -1,11 +1,9 @@
 """The beginning of a run in the process that reports to the user: scanners, header, what is shared, the ledger."""
 
 import secrets
-import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from gitleaks_eval.configuration import copy_configuration, shown_path
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.evaluation import WORKER_INPUT, Evaluation
 from gitleaks_eval.plugin import CHECKS
+from gitleaks_eval.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.recorder import Recorder
 from gitleaks_eval.reports.files import planned, within
 from gitleaks_eval.reports.folder import ANALYSES, ELSEWHERE, PARTIAL, ReportFolder, is_any, is_partial
@@ -58,7 +57,7 @@ class Controller:
         self._settings = evaluation.settings
         self._recorder = Recorder()
         self._under_test: list[UnderTest] = []
-        self._folder: Path | None = None
+        self._private = ExitStack()
         self._watch: Watch | None = None
         self._is_full = bool(config.getoption("gitleaks_eval"))
         self._only_collects = only_shows(config)
@@ -68,18 +67,28 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Find the scanners before the header names them, and lay out what the workers share."""
+        """Find the scanners before the header names them, and lay out what the workers share.
+
+        Raises:
+            pytest.UsageError: when there is no room for temporary files.
+        """
+        folder = None
+        try:
+            check_room()
+        except InputError as error:
+            raise pytest.UsageError(str(error)) from None
         if not self._only_collects:
-            self._folder = Path(tempfile.mkdtemp(prefix="gitleaks-eval-"))
+            sweep()
+            folder = self._private.enter_context(private_folder())
         for index, candidate in enumerate(self._settings.candidates):
             if self._settings.analyses is None:
-                private = self._candidate_folder(self._folder, index) if self._folder else None
+                private = self._candidate_folder(folder, index) if folder else None
                 found = find_under_test(candidate, self._progress, private)
             else:
                 found = UnderTest(candidate)
             self._under_test.append(found)
-        if self._folder:
-            self._share(self._folder)
+        if folder:
+            self._share(folder)
 
     def pytest_report_header(self) -> str | list[str]:
         """What is in force."""
@@ -150,8 +159,7 @@ class Controller:
         """Remove what the run shared."""
         if self._watch:
             self._watch.stop()
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._private.close()
 
     def _saved_report(self) -> Mapping[str, Any]:
         from gitleaks_eval.assembly import corpus_sha256  # noqa: PLC0415 - only judges that run alone read it

@@ -6,7 +6,6 @@ Values end here: of a report only file, rule and line are kept, and no message q
 import codecs
 import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,8 @@ from typing import Any
 from gitleaks_eval.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import LARGEST_TEXT, head_files, readable
+from gitleaks_eval.masking import without_tokens
+from gitleaks_eval.private_folder import private_folder
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Commit, Part, Recipe
 from gitleaks_eval.repository_cache import BuiltRepository, build_into
@@ -83,7 +84,8 @@ def load_corpus(spec: str, base: Path) -> Scenario:
         raise
     except EvaluationError as error:
         raise InputError(f"{OPTION} {spec}: {error}") from None
-    return Scenario(name, f"{kind} corpus, {corpus.how}", expected, path, path, corpus=corpus)
+    corpus = replace(corpus, masks=without_tokens(expected.files_with_secrets_list))
+    return Scenario(name, f"{kind} corpus, {corpus.how}", expected.shown_as(corpus.masks), path, path, corpus=corpus)
 
 
 def corpus_repository(scenario: Scenario, folder: Path) -> BuiltRepository:
@@ -131,7 +133,7 @@ class _Labels:
         open_labels: list[tuple[str, str]] = []
         number, line = 0, b""
         for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
-            label = self._label(line, f"{path}:{number}")
+            label = self._label(line, f"{_named(path)}:{number}")
             if label is not None:
                 open_labels += label
             elif open_labels:
@@ -171,16 +173,18 @@ class _Labels:
         """A file that is not read as text must not look as if it had labels."""
         if _IN_BYTES.search(content):
             self.problems.append(
-                f"{path}: `ruleid:` in a file that is binary or UTF-16; save it as UTF-8, or remove it"
+                f"{_named(path)}: `ruleid:` in a file that is binary or UTF-16; save it as UTF-8, or remove it"
             )
 
     def _close(self, labels: list[tuple[str, str]], path: str, number: int, line: bytes) -> None:
         if not line.strip():
-            self.problems.append(f"{path}:{number}: the label above has no line that it could be about")
+            self.problems.append(f"{_named(path)}:{number}: the label above has no line that it could be about")
         given: dict[str, str] = {}
         for word, rule in labels:
             if given.setdefault(rule, word) != word:
-                self.problems.append(f"{path}:{number}: the labels above contradict each other: {given[rule]}, {word}")
+                self.problems.append(
+                    f"{_named(path)}:{number}: the labels above contradict each other: {given[rule]}, {word}"
+                )
             self.places[word].append((path, number, rule))
 
 
@@ -309,8 +313,8 @@ def _is_repository(folder: Path) -> bool:
 def _files(source: Path) -> Iterator[tuple[bytes, bytes]]:
     """Path and content of each file; of a git repository those of HEAD, read from a clone of it."""
     if _is_repository(source):
-        with tempfile.TemporaryDirectory(prefix="gitleaks-eval-") as scratch:
-            files = head_files(_clone(source, Path(scratch, "clone")), LARGEST_TEXT, CLONE_SECONDS)
+        with private_folder() as scratch:
+            files = head_files(_clone(source, scratch / "clone"), LARGEST_TEXT, CLONE_SECONDS)
             yield from ((file.path, file.content) for file in files if not file.is_symlink)
         return
     for name in _paths(source):
@@ -337,6 +341,11 @@ def _paths(folder: Path) -> list[bytes]:
 
 def _raise(error: OSError) -> None:
     raise unreadable(OPTION, Path(os.fsdecode(error.filename or b"")), error)
+
+
+def _named(path: str) -> str:
+    # A message goes everywhere, and people give files the names of tokens.
+    return without_tokens([path])(path)
 
 
 def _shown(path: bytes) -> str:

@@ -24,13 +24,6 @@ def scenario(gitleaks_trial: Trial) -> Scenario | RealRepository:
     return gitleaks_trial.subject
 
 
-def expected(gitleaks_trial: Trial) -> Expected:
-    """What the ground truth expects of this scenario: counts, rule ids, files, findings, thresholds."""
-    subject = gitleaks_trial.subject
-    assert isinstance(subject, Scenario)  # noqa: S101 - checks that ask for a truth are not run on real repositories
-    return subject.expected
-
-
 def register_fixtures(node: pytest.Session | pytest.Module, evaluation: Evaluation) -> None:
     """Register the fixtures for all tests below a node; what is shared has the trials as its parameters."""
 
@@ -47,6 +40,12 @@ def register_fixtures(node: pytest.Session | pytest.Module, evaluation: Evaluati
         except EvaluationError as error:
             # Of an exception pytest looks at every frame, again for each check; of this one only at the message.
             pytest.fail(str(error), pytrace=False)
+
+    def expected(gitleaks_trial: Trial) -> Expected:
+        """What the ground truth expects of this scenario: counts, rule ids, files, findings, thresholds."""
+        subject = gitleaks_trial.subject
+        assert isinstance(subject, Scenario)  # noqa: S101 - checks that ask for a truth are not run on real repositories
+        return evaluation.workbench(gitleaks_trial.candidate).expected(subject)
 
     trials = evaluation.trials
     names = tuple(trial.name for trial in trials)

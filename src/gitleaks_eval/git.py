@@ -304,7 +304,9 @@ def _write(path: Path, content: bytes) -> None:
         raise EvaluationError(f"the file {name!r} of HEAD cannot be written: {error.strerror or error}") from None
 
 
-def contents_of(repository: Path, names: Iterable[bytes], largest: int, seconds: float) -> Iterator[bytes | None]:
+def contents_of(
+    repository: Path, names: Iterable[bytes], largest: int, seconds: float | None
+) -> Iterator[bytes | None]:
     """The content of each object that is named, as `commit:path`; None where it is missing or above `largest` bytes.
 
     Raises:

@@ -4,7 +4,6 @@ import mmap
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import git_environment
 from gitleaks_eval.input_file import sha256_of
+from gitleaks_eval.private_folder import private_folder
 from gitleaks_eval.process import run_limited
 from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, Sources, scanner_of_help
 
@@ -259,9 +259,9 @@ def _built_version(path: Path, adapter: Adapter) -> str | None:
 
 
 def _ask(path: Path, question: str, shown: str) -> str:
-    with tempfile.TemporaryDirectory(prefix="gitleaks-eval-") as folder:
+    with private_folder() as folder:
         try:
-            done = run_limited([str(path), question], Path(folder), git_environment(), PROBE_SECONDS)
+            done = run_limited([str(path), question], folder, git_environment(), PROBE_SECONDS)
         except EvaluationError as error:
             problem = str(error) if "cannot be run" in str(error) else f"asked for `{question}`, {error}"
         else:

@@ -69,7 +69,8 @@ def places(workbench: Workbench, scenario: Scenario, configuration: Configuratio
     with tempfile.TemporaryDirectory(prefix="config-", dir=workbench.folder) as folder:
         scanner = replace(workbench.scanner, config=copy_configuration(configuration, Path(folder)))
         scan = scanner.scan(workbench.repository(scenario).path)
-    return [(finding["File"], finding["StartLine"], finding["RuleID"]) for finding in scan.findings]
+    masks = workbench.masks(scenario, scan)
+    return [(masks(finding["File"]), finding["StartLine"], masks(finding["RuleID"])) for finding in scan.findings]
 
 
 def _missed(matches: Iterable[Match]) -> list[ExpectedFinding]:

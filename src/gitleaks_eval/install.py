@@ -26,6 +26,7 @@ from urllib.request import urlopen
 from filelock import FileLock
 from platformdirs import user_cache_path
 
+from gitleaks_eval import keeper
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.input_file import read_input, sha256_of
@@ -304,10 +305,12 @@ def _started(
             start_new_session=True,
         )
         try:
-            return starting.result()
+            process = starting.result()
         except KeyboardInterrupt:
             kill_group(starting.result())
             raise
+    keeper.hold(process.pid)
+    return process
 
 
 def _repeating(progress: Progress, doing: str) -> Callable[[int], None]:
@@ -329,6 +332,7 @@ def _run(
             # Also on Ctrl-C: a build must not go on in a folder that is being removed.
             if process.poll() is None:
                 kill_group(process)
+            keeper.release(process.pid)
         if status is None:
             return f"took longer than {BUILD_SECONDS} s"
         if status == 0:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,7 +182,9 @@ class Judging:
     @cached_property
     def _scenario_facts(self) -> tuple[Facts, ...]:
         evaluation = self._evaluation
-        return tuple(scenario_facts(one, evaluation.workbench().analysis(one)) for one in evaluation.scenarios)
+        bench = evaluation.workbench()
+        shown = (replace(one, expected=bench.expected(one)) for one in evaluation.scenarios)
+        return tuple(scenario_facts(one, bench.analysis(one)) for one in shown)
 
 
 def check_sdk(settings: JudgeSettings) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from gitleaks_eval import keeper
 from gitleaks_eval.errors import EvaluationError
 
 OUTPUT_LIMIT = 1 << 30
@@ -40,8 +41,8 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
 
     `start_in` is where it starts instead, when what it reads is to be its current folder.
 
-    It runs in a process group of its own, which is killed however this ends. Output goes to files, not
-    pipes: a child that it leaves behind cannot keep us waiting.
+    It runs in a process group of its own, which is killed however this ends, and when this process dies. Output goes
+    to files, not pipes: a child that it leaves behind cannot keep us waiting.
 
     Raises:
         EvaluationError: when it cannot be started, takes longer than `seconds`, writes more than 1 GiB, or
@@ -61,6 +62,7 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
             )
         except OSError as error:
             raise EvaluationError(f"cannot be run: {error.strerror or error}") from None
+        keeper.hold(process.pid)
         watch = _Watch(process, folder, seconds, stop)
         try:
             watch.start()
@@ -119,6 +121,7 @@ def kill_group(process: "subprocess.Popen[bytes]") -> None:
         else:
             process.kill()
     process.wait()
+    keeper.release(process.pid)
 
 
 def _too_much(folder: Path) -> str | None:

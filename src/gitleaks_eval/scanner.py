@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import Readable, git_environment, write_head
 from gitleaks_eval.gitleaks import IGNORE_ALLOW, ScannerBuild
 from gitleaks_eval.process import Finished, run_limited
@@ -28,8 +27,20 @@ _REQUIRED = {"RuleID": str, "File": str, "StartLine": int, "Secret": str, "Match
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _COMMITS = re.compile(r"\b(\d+) commits scanned")
 _BYTES = re.compile(r"scanned ~(\d+) bytes")
-_ERROR_LINE = re.compile(r" (FTL|ERR) |^panic:")
-_LONG_WORD = re.compile(r"\S{16,}")
+_ERROR_LINE = re.compile(r" (?:FTL|ERR) |^panic:|^Error: ")
+# What a scanner complains of; the first that fits is named. Its own words are never shown: they may quote a secret.
+_KINDS_OF_ERROR = (
+    (re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE), "no space left on the device"),
+    (re.compile(r"out of memory|cannot allocate memory", re.IGNORECASE), "out of memory"),
+    (re.compile(r"too many open files", re.IGNORECASE), "too many open files"),
+    (re.compile(r"regexp: Compile|error parsing regexp"), "a regex of the configuration does not compile"),
+    (re.compile(r"load .*config|parsing config", re.IGNORECASE), "the configuration cannot be loaded"),
+    (re.compile(r"unknown (?:shorthand )?(?:flag|command)", re.IGNORECASE), "it does not know an option"),
+    (re.compile(r"dubious ownership|not a git repository|stderr is not empty|\[git\]", re.IGNORECASE), "git failed"),
+    (re.compile(r"permission denied", re.IGNORECASE), "permission denied"),
+    (re.compile(r"no such file or directory", re.IGNORECASE), "a file is missing"),
+    (re.compile(r"^panic:", re.MULTILINE), "it panicked"),
+)
 _GIT_FAILED = re.compile(r"partial scan|stderr is not empty|git error encountered|\[git\]", re.IGNORECASE)
 # A scan of files goes on after an error, and may end well.
 _FILES_FAILED = re.compile(r" (?:FTL|ERR) |WRN skipping|partial scan")
@@ -177,7 +188,7 @@ def _private_folder(scratch: Path) -> Iterator[Path]:
 def _read_report(report: Path, done: Finished) -> list[dict[str, Any]]:
     if done.status not in {0, LEAKS_FOUND}:
         ended = f"exit code {done.status}" if done.status >= 0 else f"signal {-done.status}"
-        raise EvaluationError(f"ended with {ended}{_last_words(done)}")
+        raise EvaluationError(f"ended with {ended}{_kind_of_error(done)}")
     try:
         # Opening a pipe would wait for ever, and a link could name any file.
         if not stat.S_ISREG(report.lstat().st_mode):
@@ -220,8 +231,8 @@ def _has(finding: Mapping[str, Any], required: Mapping[str, type]) -> bool:
     return all(type(finding.get(name)) is kind for name, kind in required.items())
 
 
-def _last_words(done: Finished) -> str:
-    # Only the scanner's own error lines: anything else in its log may quote what it scanned.
-    lines = [line.strip() for line in _ANSI.sub("", done.stderr).splitlines() if _ERROR_LINE.search(line)]
-    # A long word may be a secret, of this run or of another; the sentence is enough.
-    return f": {_LONG_WORD.sub('…', printable(lines[-1]))[:200]}" if lines else ""
+def _kind_of_error(done: Finished) -> str:
+    # Only the scanner's own error lines: anything else in its log may be what it scanned.
+    errors = "\n".join(line for line in _ANSI.sub("", done.stderr).splitlines() if _ERROR_LINE.search(line))
+    kind = next((kind for pattern, kind in _KINDS_OF_ERROR if pattern.search(errors)), "an error of no known kind")
+    return f": {kind}" if errors else ""

@@ -2,13 +2,14 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
 from gitleaks_eval.input_file import read_input
+from gitleaks_eval.masking import Masks
 from gitleaks_eval.schema import schema_problems
 
 PACKAGE = Path(__file__).parent
@@ -76,6 +77,24 @@ class Expected:
         """Short, because pytest shows fixtures in tracebacks."""
         return f"<Expected {self.total_secrets} secrets>"
 
+    def texts(self) -> set[str]:
+        """The paths and rule ids that are named."""
+        places = {text for finding in self.findings for text in (finding.file_path, finding.rule_id)}
+        return places.union(self.files_with_secrets_list, self.rule_ids, self.secrets_by_rule)
+
+    def shown_as(self, shown: Callable[[str], str]) -> "Expected":
+        """The same with other texts for paths and rule ids, in the same order."""
+        return replace(
+            self,
+            rule_ids=tuple(map(shown, self.rule_ids)),
+            files_with_secrets_list=tuple(map(shown, self.files_with_secrets_list)),
+            secrets_by_rule={shown(rule): count for rule, count in self.secrets_by_rule.items()},
+            findings=tuple(
+                replace(finding, file_path=shown(finding.file_path), rule_id=shown(finding.rule_id))
+                for finding in self.findings
+            ),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
@@ -83,7 +102,8 @@ class Corpus:
 
     `source` is the folder or git repository to scan, `how` says what becomes of it (`committed to a temporary
     repository`). At a place (file, line, rule) in `clean` the labels say that nothing is to be found; at one in
-    `tolerated` a finding is neither expected nor unexpected.
+    `tolerated` a finding is neither expected nor unexpected. `masks` are for paths that seem to hold a token: what is
+    expected names them masked, whether or not a scanner finds it.
     """
 
     kind: str
@@ -91,6 +111,7 @@ class Corpus:
     how: str
     clean: frozenset[Place] = frozenset()
     tolerated: frozenset[Place] = frozenset()
+    masks: Masks = field(default_factory=Masks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What the processes of one run share: files made once, and turns for the scanner."""
 
 import contextlib
+import errno
 import os
 import tempfile
 import time
@@ -13,27 +14,35 @@ from filelock import FileLock, Timeout
 from gitleaks_eval.errors import EvaluationError
 
 TURN_SECONDS = 0.005
+# mkstemp's 0600 would hide reports from the other users of a CI machine.
+READABLE = 0o644
+ModeOf = Callable[[Path], int]
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 PACKAGE = Path(__file__).parent
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes, mode: int = READABLE) -> None:
     """Write a file whole or not at all: under another name first, then renamed."""
-    write_together([(path, [content])])
+    write_together([(path, [content])], lambda _: mode)
 
 
-def write_together(files: Iterable[tuple[Path, Iterable[bytes]]]) -> None:
+def write_together(files: Iterable[tuple[Path, Iterable[bytes]]], mode_of: ModeOf = lambda _: READABLE) -> None:
     """Write all files, each from its pieces, under other names first: when one cannot be written, none is.
+
+    `mode_of` gives the mode of each.
 
     Raises:
         OSError: when a file cannot be written.
     """
-    with staged(files) as ready:
+    with staged(files, mode_of) as ready:
         for path, temporary in ready.items():
             temporary.replace(path)
 
 
 @contextlib.contextmanager
-def staged(files: Iterable[tuple[Path, Iterable[bytes]]]) -> Iterator[dict[Path, Path]]:
+def staged(
+    files: Iterable[tuple[Path, Iterable[bytes]]], mode_of: ModeOf = lambda _: READABLE
+) -> Iterator[dict[Path, Path]]:
     """Files written under other names, by the paths that they are to have; those not renamed are removed at the end.
 
     Raises:
@@ -49,8 +58,7 @@ def staged(files: Iterable[tuple[Path, Iterable[bytes]]]) -> Iterator[dict[Path,
             ready[path] = Path(name)
             with os.fdopen(handle, "wb") as file:
                 file.writelines(pieces)
-            # mkstemp's 0600 would hide reports from the other users of a CI machine.
-            ready[path].chmod(0o644)
+            ready[path].chmod(mode_of(path))
         yield ready
     finally:
         for temporary in ready.values():
@@ -65,18 +73,27 @@ def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
         EvaluationError: when making it failed, then and now with the same text.
     """
     product, failure = folder / "product.json", folder / "error.txt"
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "lock"):
-        if not product.exists() and not failure.exists():
-            try:
-                write_atomically(product, make())
-            except EvaluationError as error:
-                write_atomically(failure, str(error).encode("utf-8", "backslashreplace"))
-            except Exception as error:  # noqa: BLE001 - its traceback could show raw secrets; only its place is kept
-                write_atomically(failure, _internal(error).encode())
-    if failure.exists():
-        raise EvaluationError(failure.read_text(encoding="utf-8"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / "lock"):
+            if not product.exists() and not failure.exists():
+                try:
+                    write_atomically(product, make(), 0o600)
+                except EvaluationError as error:
+                    write_atomically(failure, str(error).encode("utf-8", "backslashreplace"))
+                except Exception as error:  # noqa: BLE001 - its traceback could show raw secrets; only its place is kept
+                    write_atomically(failure, (_no_room(error) or _internal(error)).encode())
+        if failure.exists():
+            raise EvaluationError(failure.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EvaluationError(_no_room(error) or _internal(error)) from None
     return product
+
+
+def _no_room(error: Exception) -> str | None:
+    if not isinstance(error, OSError) or error.errno not in _NO_ROOM:
+        return None
+    return f"TMPDIR {tempfile.gettempdir()}: {error.strerror}; make room, or set TMPDIR to a folder that has more"
 
 
 @contextlib.contextmanager

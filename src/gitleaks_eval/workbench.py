@@ -2,24 +2,22 @@
 
 import contextlib
 import gc
+import hashlib
 import json
 import os
 import shutil
-import sys
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property, partial
-from itertools import islice
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.analysis import Provenance, analyse
-from gitleaks_eval.canary import build_canary, canary_secrets, check_canary, finds
+from gitleaks_eval.analysis import Provenance, analyse, report_masks
+from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
+from gitleaks_eval.decoded import encoded_texts
 from gitleaks_eval.envelope import Analysis, read_analysis
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.escaping import printable
@@ -27,6 +25,7 @@ from gitleaks_eval.evidence import CheckFailed
 from gitleaks_eval.git import Readable, head_contents, read_head, readable
 from gitleaks_eval.gitleaks import ScannerBuild
 from gitleaks_eval.leaks import Traces, traces_from_bytes, traces_of
+from gitleaks_eval.masking import Masks
 from gitleaks_eval.matching import Matching, match_findings, matching_from_json
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Recipe
@@ -39,8 +38,6 @@ from gitleaks_eval.sharing import all_turns, made_once, turn, write_atomically
 from gitleaks_eval.watching import UNDER_WAY, under_way
 
 ATTEMPTS = 3
-SWITCH_SECONDS = 0.001
-SCANNED_TOGETHER = 16
 KEPT_BYTES = 4 << 20
 LARGE_BYTES = 1 << 20
 
@@ -119,20 +116,11 @@ class Canary:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """A repository, the fastest scan of it of so many attempts, and when the last one ended (`time.monotonic`)."""
+    """A repository, and the fastest scan of it of so many attempts."""
 
     repository: BuiltRepository
     scan: Scan
     attempts: int
-    ended: float
-
-
-@dataclass(slots=True)
-class Begun:
-    """A scan that began then (`time.monotonic`), and whether it has found a planted secret."""
-
-    at: float
-    found: bool = False
 
 
 class Workbench:
@@ -156,45 +144,22 @@ class Workbench:
         self._cores = max(1, os.cpu_count() or 1)
         # One more than may scan at once: it builds what is scanned next.
         self._pool = ThreadPoolExecutor(self._cores + 1, thread_name_prefix="gitleaks-eval")
-        self._switch_seconds = sys.getswitchinterval()
         self._ahead: dict[str, Future[Path]] = {}
         self._canary_ahead: Future[Canary] | None = None
-        self._scanned_ahead: dict[str, Future[Scanned]] = {}
-        self._begun: list[Begun] = []
         self._kept: dict[str, Analysis] = {}
         self._kept_bytes = 0
         self._failures: dict[str, str] = {}
 
     def start(self, names: Iterable[str]) -> None:
-        """Make these analyses ahead, as many at a time as there are cores; first of all the canary.
-
-        Clean scenarios are scanned first, each with some of the others behind it: a find in the next scan shows that
-        the scanner still finds, and the canary need not be scanned again.
-        """
+        """Make these analyses ahead, as many at a time as there are cores; first of all the canary."""
         if self._bench.scanner:
-            # A thread that writes files has to ask for the interpreter after each, and waits so long for it while
-            # this one collects and checks. The first repository, for which all wait, is built in none.
-            sys.setswitchinterval(SWITCH_SECONDS)
+            # All wait for the first repository: it is built in no thread.
             with contextlib.suppress(EvaluationError, OSError):
                 self._canary_repository()
             self._canary_ahead = self._canary_ahead or self._pool.submit(self._checked_canary)
-        left = (self._evaluated[name] for name in names if name not in self._ahead)
-        while some := list(islice(left, SCANNED_TOGETHER)):
-            wanted = [one for one in some if isinstance(one, RealRepository) or one.analysis is None]
-            clean = [one for one in wanted if isinstance(one, Scenario) and not one.expected.total_secrets]
-            others = (one for one in wanted if isinstance(one, RealRepository) or one.expected.total_secrets)
-            for scenario in clean:
-                behind = list(islice(others, self._cores + 1))
-                # With fewer behind it, none of them may begin after its end.
-                if len(behind) > self._cores:
-                    self._scanned_ahead[scenario.name] = self._pool.submit(self._scan, scenario, finds_again=False)
-                self._submit(behind)
-            self._submit(others)
-            self._submit(clean)
-
-    def _submit(self, subjects: Iterable[Scenario | RealRepository]) -> None:
-        for subject in subjects:
-            self._ahead[subject.name] = self._pool.submit(self._made, subject)
+        for subject in (self._evaluated[name] for name in names if name not in self._ahead):
+            if isinstance(subject, RealRepository) or subject.analysis is None:
+                self._ahead[subject.name] = self._pool.submit(self._made, subject)
 
     def analysis(self, scenario: Scenario | RealRepository) -> Analysis:
         """The analysis of a scenario or real repository, made or read now unless that is done.
@@ -212,12 +177,33 @@ class Workbench:
             with _no_collector():
                 analysis = read_analysis(path)
                 if isinstance(scenario, Scenario) and name not in self.subjects:
-                    self._record(name, _subject(scenario, analysis, self._policy))
+                    shown = replace(scenario, expected=self.expected(scenario))
+                    self._record(name, _subject(shown, analysis, self._policy))
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
         self._keep(name, analysis, path.stat().st_size)
         return analysis
+
+    def expected(self, scenario: Scenario) -> Expected:
+        """What is expected of a scenario, with the paths and rule ids masked that its analysis shows masked.
+
+        Where it has no analysis, it is as the ground truth says.
+        """
+        if scenario.analysis is not None:
+            return scenario.expected
+        with contextlib.suppress(EvaluationError):
+            self.document(scenario)
+        path = self._folder / "masked" / scenario.name
+        if not path.exists():
+            return scenario.expected
+        shown = json.loads(path.read_bytes())
+        return scenario.expected.shown_as(lambda text: shown.get(_digest(text), text))
+
+    def masks(self, scenario: Scenario, scan: Scan, *others: str) -> Masks:
+        """The masks for what a scan of a scenario reports, for what is expected there, and for other texts."""
+        before = scenario.corpus.masks if scenario.corpus else None
+        return report_masks(scan.findings, scenario.expected.texts().union(others), before)
 
     def document(self, scenario: Scenario | RealRepository) -> Path:
         """The file with the analysis of a scenario or real repository.
@@ -239,10 +225,7 @@ class Workbench:
         """Stop what still runs and wait for its end."""
         self._kept.clear()
         self._stop.set()
-        try:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-        finally:
-            sys.setswitchinterval(self._switch_seconds)
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _keep(self, name: str, analysis: Analysis, size: int) -> None:
         # Tests come module by module and ask for each analysis again: keep as many as memory should hold.
@@ -303,35 +286,24 @@ class Workbench:
             raise EvaluationError(f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis")
         return recipe
 
-    def _scan(self, scenario: Scenario, *, finds_again: bool = True) -> Scanned:
+    def _scan(self, scenario: Scenario) -> Scanned:
         # The first are built while another thread scans the canary, which is waited for before the turn is taken.
         repository = self.repository(scenario)
         self._canary()
-        planted = self._recipe(scenario).secrets.values() if scenario.corpus is None else ()
         with turn(Path(self._bench.turns), self._cores), self._under_way(scenario.name):
-            scans = [self._scanned(repository, planted, beside_others=True, finds_again=finds_again)]
-            ended = time.monotonic()
+            scans = [self._scanned(repository, beside_others=True)]
         while len(scans) < ATTEMPTS and _over_threshold(scans, scenario.expected):
             with all_turns(Path(self._bench.turns), self._cores), self._under_way(scenario.name):
-                scans.append(self._scanned(repository, planted, finds_again=finds_again))
-                ended = time.monotonic()
+                scans.append(self._scanned(repository))
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
-        return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans), ended)
+        return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans))
 
     def _under_way(self, name: str) -> contextlib.AbstractContextManager[None]:
         return under_way(Path(self._bench.turns).parent / UNDER_WAY, printable(name))
 
-    def _believed(self, scenario: Scenario) -> Scanned:
-        """A scan that found something, or one after which the scanner still finds."""
-        if ahead := self._scanned_ahead.pop(scenario.name, None):
-            scanned = ahead.result()
-            if scanned.scan.findings or self._found_next(scanned.ended):
-                return scanned
-        return self._scan(scenario)
-
     def _analysed(self, scenario: Scenario) -> dict[str, Any]:
-        scanned = self._believed(scenario)
+        scanned = self._scan(scenario)
         repository, scan = scanned.repository, scanned.scan
         if scenario.corpus:
             from gitleaks_eval.corpus import without_tolerated  # noqa: PLC0415 - only where a corpus is named
@@ -339,6 +311,9 @@ class Workbench:
             scan = replace(scan, findings=without_tolerated(scan.findings, scenario.corpus))
         self._leave_traces(scenario.name, scan)
         head = read_head(repository.path)
+        masks = self.masks(scenario, scan, head.branch)
+        if masked := {_digest(text): masks(text) for text in scenario.expected.texts() if masks(text) != text}:
+            write_atomically(self._folder / "masked" / scenario.name, json.dumps(masked).encode())
         provenance = replace(
             self._provenance(scan),
             repository=repository.path.parent.name,
@@ -346,7 +321,8 @@ class Workbench:
             commit=head.commit,
             scan_attempts=scanned.attempts,
         )
-        return analyse(scan.findings, head.contents, self._policy, provenance)
+        encoded = encoded_texts(repository.path, scan.findings, head.commit, self._bench.timeout_seconds)
+        return analyse(scan.findings, head.contents, self._policy, provenance, masks=masks, encoded=encoded)
 
     def _analysed_clone(self, repository: RealRepository) -> dict[str, Any]:
         from gitleaks_eval.suppressions import suppressions  # noqa: PLC0415 - only real repositories have them
@@ -359,13 +335,14 @@ class Workbench:
             cloned = clone(repository, folder, seconds, self._stop)
             with turn(Path(self._bench.turns), self._cores), self._under_way(repository.name):
                 built = BuiltRepository(cloned.path, readable(cloned.path, seconds))
-                scan = self._scanned(built, (), obey_allow=False)
+                scan = self._scanned(built, obey_allow=False)
             self._leave_traces(repository.name, scan)
             there = suppressions(cloned.path, scan.findings, scanner.build, seconds)
+            masks = report_masks(scan.findings, [cloned.branch, *(one.file_path for one in there.listed)])
             left = {
                 "commit": cloned.commit,
                 "shallow": cloned.shallow,
-                "suppressions": [asdict(one) for one in there.listed],
+                "suppressions": [{**asdict(one), "file_path": masks(one.file_path)} for one in there.listed],
                 "suppressions_total": there.total,
             }
             write_atomically(repository_path(self._folder, repository.name), json.dumps(left).encode())
@@ -375,7 +352,9 @@ class Workbench:
                 branch=cloned.branch,
                 commit=cloned.commit,
             )
-            return analyse(scan.findings, head_contents(cloned.path, seconds), self._policy, provenance)
+            encoded = encoded_texts(cloned.path, scan.findings, cloned.commit, seconds)
+            contents = head_contents(cloned.path, seconds)
+            return analyse(scan.findings, contents, self._policy, provenance, masks=masks, encoded=encoded)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -423,16 +402,8 @@ class Workbench:
         """What names the scanner and the configuration under test."""
         return self._bench.title
 
-    def _scanned(
-        self,
-        repository: BuiltRepository,
-        planted: Iterable[Secret],
-        *,
-        beside_others: bool = False,
-        finds_again: bool = True,
-        obey_allow: bool = True,
-    ) -> Scan:
-        canary, begun = self._canary(), self._begin()
+    def _scanned(self, repository: BuiltRepository, *, beside_others: bool = False, obey_allow: bool = True) -> Scan:
+        canary = self._canary()
         cores = 1 if beside_others and repository.readable.added_bytes < SMALL_BYTES else None
         scan = self.scanner.scan(repository.path, obey_allow=obey_allow, cores=cores)
         problem = unread(scan, repository.readable)
@@ -440,23 +411,10 @@ class Workbench:
             problem = "it does not say what it read, as it did for the canary"
         if problem:
             raise EvaluationError(f"the scan does not count: {problem} (repository {repository.path})")
-        begun.found = finds(scan, planted)
-        if finds_again and not scan.findings:
-            # Nothing found: the scanner must still find what it found before the scan.
-            begun = self._begin()
-            check_canary(self.scanner, canary.repository, canary.secrets)
-            begun.found = True
+        if not scan.findings:
+            # The scanner must still find what it found before the scan, with as many cores.
+            check_canary(self.scanner, canary.repository, canary.secrets, cores=cores)
         return scan
-
-    def _begin(self) -> Begun:
-        begun = Begun(time.monotonic())
-        self._begun.append(begun)
-        return begun
-
-    def _found_next(self, ended: float) -> bool:
-        """Whether the very next scan that began has found: a later one may, of a scanner that was dead in between."""
-        following = min((one for one in self._begun if one.at > ended), key=attrgetter("at"), default=None)
-        return following is not None and following.found
 
     @property
     def scanner(self) -> Scanner:
@@ -564,6 +522,10 @@ def _subject(scenario: Scenario, analysis: Analysis, policy: SeverityPolicy) -> 
         _text(outer.get("tool_version") or analysis.results.get("tool_version")),
         attempts if type(attempts) is int and attempts > 0 else None,  # a boolean is an int, too, and no number
     )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _text(value: object) -> str | None:

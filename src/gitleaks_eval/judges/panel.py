@@ -138,7 +138,7 @@ def _looked_at(case: Case, material: Material, panel: Panel) -> "_Open | Verdict
         )
     evidence = _returned(judge, judge.evidence, material)
     template = load_template(judge, panel.settings.prompts)
-    if _leaks(evidence, template, material, panel):
+    if _leaks(evidence, template, panel):
         return _unscored(judge, panel, "leak", "the evidence holds a piece of a secret; nothing was sent")
     prompt = render(template, evidence, material)
     return _Open(case, material, opinion, Question(judge.dimension, prompt, tuple(judge.sub_dimensions)))
@@ -169,24 +169,10 @@ def _returned(judge: Judge, function: Callable[[Material], T], material: Materia
     raise EvaluationError(f"the judge {judge.dimension} cannot look: its function raised {problem}")
 
 
-def _leaks(evidence: Mapping[str, object], template: Template, material: Material, panel: Panel) -> bool:
-    """Whether a value holds a piece of a secret that is not just text of the template, a rule id or a path."""
+def _leaks(evidence: Mapping[str, object], template: Template, panel: Panel) -> bool:
+    """Whether a value holds a piece of a secret that is not just text of the template."""
     found = [text for text in _texts(evidence) if panel.traces.found_in(text)]
-    if not found:
-        return False
-    traces = panel.traces.without(_public_texts(template, material, panel))
-    return any(map(traces.found_in, found))
-
-
-def _public_texts(template: Template, material: Material, panel: Panel) -> Iterator[str]:
-    """What is nobody's secret where it stands: the template, rule ids, and paths where prompts show them."""
-    yield template.text
-    for facts in material.facts:
-        yield from facts.expected_rules
-        yield from facts.reported_rules
-        if material.mode == SYNTHETIC or panel.settings.real_paths:
-            yield from (match.file_path for match in facts.matches)
-            yield from (str(finding.get("file_path", "")) for finding in facts.sample)
+    return bool(found) and any(map(panel.traces.without([template.text]).found_in, found))
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -15,7 +15,7 @@ from filelock import FileLock
 from gitleaks_eval.errors import EvaluationError, InputError
 from gitleaks_eval.escaping import few
 from gitleaks_eval.input_file import read_input
-from gitleaks_eval.sharing import staged, write_atomically
+from gitleaks_eval.sharing import READABLE, staged, write_atomically
 from gitleaks_eval.user_cache import cache_folder
 
 MANIFEST = ".gitleaks-eval-manifest.json"
@@ -137,7 +137,7 @@ class ReportFolder:
                     yield self.path / name, _hashed(pieces, digests[name])
 
             try:
-                with staged(placed()) as ready:
+                with staged(placed(), _mode_of) as ready:
                     # In this order a run that is killed in between leaves nothing that the next one takes for foreign.
                     written = {name: digest.hexdigest() for name, digest in digests.items()}
                     gone = {name for name in intact if name in written or removes(name)}
@@ -221,6 +221,11 @@ class ReportFolder:
             return
         with FileLock(locks / hashlib.sha256(os.fsencode(self.path)).hexdigest(), timeout=_LOCK_SECONDS):
             yield
+
+
+def _mode_of(path: Path) -> int:
+    # An analysis has the places of secrets in a history, and the names of authors.
+    return 0o600 if path.parent.name == ANALYSES else READABLE
 
 
 def link_on_the_way(path: Path, root: Path) -> Path | None:
