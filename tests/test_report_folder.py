@@ -42,7 +42,7 @@ def manifest(folder: Path, **listed: str | bytes) -> None:
 def ours(tmp_path: Path) -> ReportFolder:
     """A folder with two reports of ours."""
     folder = folder_of(tmp_path)
-    folder.begin(is_any)
+    folder.forget(is_any)
     publish(folder, CARD, "8.16.0/scorecard.md", "8.16.0/analysis/a.json", "partial/scorecard.md")
     return folder
 
@@ -51,9 +51,9 @@ def ours(tmp_path: Path) -> ReportFolder:
 
 
 def test_a_new_run_removes_what_earlier_ones_wrote_and_the_folders_that_are_empty_then(ours: ReportFolder) -> None:
-    ours.begin(is_partial)
+    ours.forget(is_partial)
     assert files(ours.path) == {CARD, "8.16.0/scorecard.md", "8.16.0/analysis/a.json"}
-    ours.begin(is_any)
+    ours.forget(is_any)
     assert {path.name for path in ours.path.iterdir()} == {".gitignore"}
 
 
@@ -61,7 +61,7 @@ def test_what_was_changed_or_added_stays(ours: ReportFolder) -> None:
     (ours.path / "8.16.0/scorecard.md").write_text("ours, with my notes", encoding="utf-8")
     (ours.path / "8.16.0/notes.md").write_text("mine", encoding="utf-8")
     (ours.path / "model_eval.json").write_text("mine", encoding="utf-8")
-    acts: list[Callable[[], None]] = [lambda: ours.begin(is_any), lambda: publish(ours, CARD)]
+    acts: list[Callable[[], None]] = [lambda: ours.forget(is_any), lambda: publish(ours, CARD)]
     for act in acts:
         act()
         assert files(ours.path) - {CARD} == {"8.16.0/scorecard.md", "8.16.0/notes.md", "model_eval.json"}
@@ -91,7 +91,7 @@ def test_what_is_in_the_way_of_a_report_is_named_and_left(
     make(path)
     before = path.lstat()
     folder = folder_of(tmp_path)
-    folder.begin(is_any)
+    folder.forget(is_any)
     with pytest.raises(InputError, match=f"{name}: is in the way of a report.*move it away, or name another folder"):
         folder.refuse_foreign(["evaluation_report.json", name])
     with pytest.raises(InputError, match=f"{name}: is in the way of a report"):
@@ -102,7 +102,7 @@ def test_what_is_in_the_way_of_a_report_is_named_and_left(
 
 def test_a_file_where_a_folder_is_needed_is_in_the_way(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
-    folder.begin(is_any)
+    folder.make()
     write(folder.path / "analysis")
     with pytest.raises(InputError, match="is in the way"):
         publish(folder, CARD, "analysis/a.json")
@@ -127,19 +127,19 @@ def test_what_the_run_reads_is_neither_removed_nor_replaced(ours: ReportFolder, 
     link = tmp_path / "baseline.json"
     link.symlink_to(ours.path / "8.16.0/scorecard.md")
     reading = folder_of(tmp_path, link, ours.path / "8.16.0/analysis")
-    reading.begin(is_any)
+    reading.forget(is_any)
     assert files(ours.path) == {"8.16.0/scorecard.md", "8.16.0/analysis/a.json"}
     with pytest.raises(InputError, match="this run would write over it; keep a copy elsewhere"):
         publish(reading, "8.16.0/scorecard.md")
     publish(reading, CARD)
     assert files(ours.path) == {CARD, "8.16.0/scorecard.md", "8.16.0/analysis/a.json"}
-    ours.begin(is_any)
+    ours.forget(is_any)
     assert files(ours.path) == set()
 
 
 def test_a_run_that_writes_nothing_leaves_no_trace_in_other_peoples_folder(tmp_path: Path) -> None:
     write(tmp_path / "README.md")
-    folder_of(tmp_path, name=".").begin(is_any)
+    folder_of(tmp_path, name=".").forget(is_any)
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
@@ -148,7 +148,7 @@ def test_other_peoples_gitignore_stays_and_their_folder_gets_none(tmp_path: Path
         (tmp_path / name).mkdir()
         write(tmp_path / name / there)
         folder = folder_of(tmp_path, name=name)
-        folder.begin(is_any)
+        folder.forget(is_any)
         publish(folder, CARD)
         assert {path.name for path in folder.path.iterdir()} == {there, MANIFEST, CARD}
         assert (folder.path / there).read_text(encoding="utf-8") == "theirs"
@@ -188,7 +188,7 @@ def test_a_run_that_was_killed_while_it_wrote_is_no_obstacle(
 
 def test_runs_that_write_at_once_leave_the_reports_of_one(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
-    folder.begin(is_any)
+    folder.forget(is_any)
     names = [[f"{number}_{each}_eval.json" for each in range(20)] for number in range(4)]
     threads = [threading.Thread(target=publish, args=(folder, *some)) for some in names]
     for thread in threads:
@@ -196,7 +196,7 @@ def test_runs_that_write_at_once_leave_the_reports_of_one(tmp_path: Path) -> Non
     for thread in threads:
         thread.join()
     assert files(folder.path) in [set(some) for some in names]
-    folder.begin(is_any)
+    folder.forget(is_any)
     assert files(folder.path) == set()
 
 
@@ -231,7 +231,7 @@ def test_an_output_that_is_or_holds_or_lies_behind_a_link_is_refused(tmp_path: P
                 manifest(place, **dict.fromkeys(names, b"theirs"))
         before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
         folder = folder_of(tmp_path, name=output)
-        acts: list[Callable[[], None]] = [lambda: folder.begin(is_any), lambda: publish(folder, CARD)]  # noqa: B023 - called at once
+        acts: list[Callable[[], None]] = [lambda: folder.forget(is_any), lambda: publish(folder, CARD)]  # noqa: B023 - called at once
         for act in acts:
             with pytest.raises(InputError, match=f"{link} is a link, and nothing is written or removed behind one"):
                 act()
@@ -242,7 +242,7 @@ def test_a_root_that_lies_behind_a_link_is_the_users_own(tmp_path: Path) -> None
     (tmp_path / "real").mkdir()
     (tmp_path / "root").symlink_to("real")
     folder = folder_of(tmp_path / "root")
-    folder.begin(is_any)
+    folder.forget(is_any)
     publish(folder, CARD)
     assert files(tmp_path / "real" / RESULTS) == {CARD}
 
@@ -276,7 +276,7 @@ def test_a_manifest_that_lists_other_peoples_files_removes_none(tmp_path: Path) 
         ["../config/scorecard.md", "index.md", str(tmp_path / "config/scorecard.md")], b"theirs"
     )
     manifest(results, **listed, **{CARD: b"not this"})
-    folder_of(tmp_path).begin(is_any)
+    folder_of(tmp_path).forget(is_any)
     assert files(tmp_path) == {
         f"{RESULTS}/index.md",
         f"{RESULTS}/{CARD}",
@@ -301,7 +301,7 @@ def test_a_broken_manifest_is_an_error_with_its_place_and_stays(tmp_path: Path, 
     path.parent.mkdir()
     path.write_bytes(content)
     with pytest.raises(InputError, match=rf"{MANIFEST}: is no list of the files that gitleaks-eval wrote"):
-        folder_of(tmp_path).begin(is_any)
+        folder_of(tmp_path).forget(is_any)
     assert path.read_bytes() == content
 
 
@@ -310,14 +310,14 @@ def test_a_pipe_or_a_huge_file_is_no_manifest(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         make(tmp_path / name / MANIFEST)
         with pytest.raises(InputError, match="is no list of the files"):
-            folder_of(tmp_path, name=name).begin(is_any)
+            folder_of(tmp_path, name=name).forget(is_any)
 
 
 def test_a_listed_file_that_became_a_pipe_or_huge_is_not_read(ours: ReportFolder) -> None:
     (ours.path / CARD).unlink()
     pipe(ours.path / CARD)
     huge(ours.path / "8.16.0/scorecard.md")
-    ours.begin(is_any)
+    ours.forget(is_any)
     assert files(ours.path) == {CARD, "8.16.0/scorecard.md"}
 
 

@@ -40,12 +40,10 @@ def begin_reports(root: Root, *, narrowed: bool) -> None:
         return
     reports = report_folder(root)
     with _naming_output(reports):
-        if not is_full:
+        if is_full:
+            reports.forget(is_partial if narrowed else is_any)
+        else:
             reports.refuse_links()
-        elif not narrowed:
-            reports.begin(is_any)
-        elif reports.path.exists():
-            reports.begin(is_partial)
 
 
 class Controller:
@@ -181,9 +179,11 @@ class Controller:
             [] if settings.analyses else subjects,
             compares=settings.compares and not narrowed,
         )
-        # Beside a baseline in their place they go to the folder of a version that is not known yet.
-        if not settings.reports.is_read(settings.output / REPORT):
-            with _naming_output(settings.reports):
+        with _naming_output(settings.reports):
+            if not narrowed:
+                settings.reports.make()
+            # Beside a baseline in their place they go to the folder of a version that is not known yet.
+            if not settings.reports.is_read(settings.output / REPORT):
                 settings.reports.refuse_foreign(names)
 
     def _progress(self, text: str) -> None:

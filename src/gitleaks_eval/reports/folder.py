@@ -83,23 +83,30 @@ class ReportFolder:
                 f"remove it, or {ELSEWHERE}"
             )
 
-    def begin(self, removes: Callable[[str], bool]) -> None:
-        """Make the folder, and remove what earlier runs wrote and this one does not read.
-
-        A folder that is new or empty gets a `.gitignore`; in another nothing must be ignored because of us.
+    def forget(self, removes: Callable[[str], bool]) -> None:
+        """Remove what earlier runs wrote and this one does not read.
 
         Raises:
             InputError: for a link, or a manifest that is none of ours.
             OSError: when the folder cannot be written to.
         """
         self.refuse_links()
-        is_new = not self.path.exists() or not any(self.path.iterdir())
-        self.path.mkdir(parents=True, exist_ok=True)
+        if not self.path.exists():
+            return
         with self._alone():
             intact = self._intact()
-            if is_new:
-                write_atomically(self.path / ".gitignore", IGNORE)
             self._settle(intact, {name for name in intact if removes(name)})
+
+    def make(self) -> None:
+        """Make the folder; a new or empty one gets a `.gitignore`, in another nothing must be ignored because of us.
+
+        Raises:
+            OSError: when it cannot be written to.
+        """
+        is_new = not self.path.exists() or not any(self.path.iterdir())
+        self.path.mkdir(parents=True, exist_ok=True)
+        if is_new:
+            write_atomically(self.path / ".gitignore", IGNORE)
 
     def refuse_foreign(self, names: Iterable[str]) -> None:
         """Refuse names that the run would write to and that are somebody else's.
@@ -123,6 +130,7 @@ class ReportFolder:
             OSError: when a file cannot be written.
         """
         self.refuse_links()
+        self.make()
         with self._alone():
             intact = self._intact()
             digests: dict[str, hashlib._Hash] = {}
@@ -149,8 +157,10 @@ class ReportFolder:
 
     def is_read(self, path: Path) -> bool:
         """Whether the run reads this file, by whatever name."""
-        places = {path.resolve(), *path.resolve().parents}
-        return any(read.resolve() in places for read in self.reads)
+        if not self.reads:
+            return False
+        place = path.resolve()
+        return any(read in (place, *place.parents) for read in map(Path.resolve, self.reads))
 
     def _settle(self, intact: Written, gone: Collection[str], written: Mapping[str, str] | None = None) -> None:
         """Remove these files of ours, but none that is read, and write the manifest of what there is then."""
