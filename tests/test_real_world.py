@@ -446,7 +446,7 @@ def test_a_shallow_history_is_said_to_be_one(failing: Ended) -> None:
 def test_what_cannot_be_is_a_usage_error_that_names_the_option(
     pytester: pytest.Pytester, arguments: list[str], problem: str
 ) -> None:
-    result = pytester.runpytest(*arguments)
+    result = pytester.runpytest_subprocess(*arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.re_match_lines([f"ERROR: {problem}"])
 
