@@ -11,6 +11,7 @@ from gitleaks_eval.assembly import evaluated, make_run
 from gitleaks_eval.comparison import INCOMPLETE, REGRESSION, comparability, compare
 from gitleaks_eval.configuration import shown_path
 from gitleaks_eval.errors import EvaluationError, InputError
+from gitleaks_eval.escaping import printable
 from gitleaks_eval.evaluation import COLLECTED, Evaluation
 from gitleaks_eval.hidden import hidden_findings
 from gitleaks_eval.judges.verdict import Combined, Judged
@@ -87,7 +88,7 @@ class Closing:
         if self._judged_alone:
             judges_summary(terminalreporter, *self._judged_alone, verbosity)
         if self._written:
-            terminalreporter.write_line(self._written, red=self._written.startswith("ERROR"))
+            terminalreporter.write_line(printable(self._written), red=self._written.startswith("ERROR"))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from gitleaks_eval.configuration import copy_configuration, shown_path
 from gitleaks_eval.errors import InputError
+from gitleaks_eval.escaping import printable
 from gitleaks_eval.evaluation import WORKER_INPUT, Evaluation
 from gitleaks_eval.plugin import plain_imports
 from gitleaks_eval.recorder import Recorder
@@ -54,7 +55,7 @@ class Controller:
         if not self._only_collects:
             self._share()
 
-    def pytest_report_header(self) -> str | list[str]:
+    def pytest_report_header(self) -> list[str]:
         """What is in force."""
         settings = self._settings
         count = len(self._evaluation.scenarios)
@@ -79,7 +80,7 @@ class Controller:
             for index, one in enumerate(self._under_test):
                 mark = " (baseline)" if index == 0 and not settings.baseline else ""
                 lines.append(f"  {one.candidate.name}{mark}: {one.title(settings.root)}")
-        return lines if len(lines) > 1 else lines[0]
+        return [printable(line) for line in lines]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -144,7 +145,7 @@ class Controller:
     def _progress(self, text: str) -> None:
         terminal = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal:
-            terminal.write_line(text)
+            terminal.write_line(printable(text))
             terminal.flush()
 
     def _share(self) -> None:

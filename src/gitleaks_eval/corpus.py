@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import EvaluationError, InputError, unreadable
-from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import LARGEST_TEXT, head_files, readable
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Commit, Part, Recipe
@@ -201,8 +200,7 @@ def _annotated(folder: Path) -> tuple[Corpus, Expected]:
         elif _MAYBE_LABELLED.search(content):
             labels.read(_shown(name), content)
     if labels.problems:
-        lines = "\n".join(f"{OPTION} {folder}: {printable(text)}" for text in labels.problems[:PROBLEMS_SHOWN])
-        raise InputError(lines)
+        raise InputError(*(f"{OPTION} {folder}: {text}" for text in labels.problems[:PROBLEMS_SHOWN]))
     if not any(labels.places.values()):
         raise InputError(f"{OPTION} {ANNOTATED}:{folder}: no label in {count} files; write `ruleid: <id>` in a comment")
     at_head = " at HEAD" if _is_repository(folder) else ""

@@ -65,7 +65,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
             evaluation.judging = _judging(config, root, evaluation)
         controller = None if hasattr(config, "workerinput") else Controller(config, evaluation)
     except InputError as error:
-        raise pytest.UsageError(printable_lines(str(error))) from None
+        raise pytest.UsageError(str(error)) from None
     config.pluginmanager.register(evaluation, PLUGIN_NAME)
     if evaluation.judging:
         config.pluginmanager.register(evaluation.judging, "gitleaks_eval_judging")
@@ -104,11 +104,6 @@ def _scenarios(settings: Settings) -> list[Scenario]:
             )
         by_name[corpus.name] = corpus
     return [by_name[name] for name in sorted(by_name)]
-
-
-def printable_lines(text: str) -> str:
-    """A text of ours for the terminal: its line ends stay, what else it quotes is escaped."""
-    return "\n".join(map(printable, text.splitlines()))
 
 
 def _judging(config: pytest.Config, root: Root, evaluation: "Evaluation") -> "Judging":

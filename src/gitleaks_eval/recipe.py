@@ -84,7 +84,7 @@ def parse_recipe(content: bytes, source: str) -> Recipe:
     """
     document = _parse_yaml(content, source)
     if problems := schema_problems("recipe", document):
-        raise InputError("\n".join(f"{source}: {problem}" for problem in problems[:5]))
+        raise InputError(*(f"{source}: {problem}" for problem in problems[:5]))
     reader = _Reader(source)
     secrets = {name: reader.secret(spec, ["secrets", name]) for name, spec in document.get("secrets", {}).items()}
     commits = tuple(

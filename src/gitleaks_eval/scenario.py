@@ -132,7 +132,7 @@ def load_scenarios(sources: Iterable[str], base: Path, analyses: Path | None = N
             try:
                 scenario = load_scenario(path, recipes, analyses)
             except InputError as error:
-                problems.append(str(error))
+                problems += error.args
                 continue
             if other := scenarios.get(scenario.name):
                 problems.append(
@@ -140,7 +140,7 @@ def load_scenarios(sources: Iterable[str], base: Path, analyses: Path | None = N
                 )
             scenarios[scenario.name] = scenario
     if problems:
-        raise InputError("\n".join(problems[:20]))
+        raise InputError(*problems[:20])
     if not scenarios:
         raise InputError("--gitleaks-scenarios: no scenario given; name `core`, `edge` or a folder")
     return [scenarios[name] for name in sorted(scenarios)]
@@ -180,7 +180,7 @@ def load_scenario(path: Path, recipes: Path, analyses: Path | None = None) -> Sc
         raise InputError(f"ground truth {str(path)!r}: rename it: brackets and controls break test ids")
     document = read_json(path, "ground truth")
     if problems := schema_problems("ground_truth", document):
-        raise InputError("\n".join(f"ground truth {path}: {problem}" for problem in problems[:5]))
+        raise InputError(*(f"ground truth {path}: {problem}" for problem in problems[:5]))
     return Scenario(
         name=name,
         description=document.get("description", ""),

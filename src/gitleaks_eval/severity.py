@@ -40,7 +40,7 @@ def load_policy(path: Path = SHIPPED_POLICY) -> SeverityPolicy:
     """
     document = read_json(path, "severity policy")
     if problems := schema_problems("severity_policy", document):
-        raise InputError("\n".join(f"severity policy {path}: {problem}" for problem in problems[:5]))
+        raise InputError(*(f"severity policy {path}: {problem}" for problem in problems[:5]))
     by_rule: dict[str, str] = {}
     for level, rules in document["rules"].items():
         for rule in rules:

@@ -64,7 +64,7 @@ def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
             except Exception as error:  # noqa: BLE001 - its traceback could show raw secrets; only its place is kept
                 write_atomically(failure, _internal(error).encode())
     if failure.exists():
-        raise EvaluationError(failure.read_text(encoding="utf-8"))
+        raise EvaluationError(*failure.read_text(encoding="utf-8").splitlines())
     return product
 
 
