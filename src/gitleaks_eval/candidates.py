@@ -1,6 +1,5 @@
 """What is under test: one scanner with one configuration, or several of them to compare on the same truth."""
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
@@ -10,18 +9,13 @@ from typing import Any
 from gitleaks_eval.configuration import Configuration, choose_configuration
 from gitleaks_eval.errors import InputError, unreadable
 from gitleaks_eval.gitleaks import ScannerChoice, named_binary
-from gitleaks_eval.input_file import read_input
+from gitleaks_eval.input_file import LARGEST_TOML, DocumentError, parse_toml, read_input
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.root import Given, Root, given, refuse_beside
 from gitleaks_eval.scanner import Mode
 from gitleaks_eval.scanners import GITLEAKS, known_scanner, scanner_and_version
 from gitleaks_eval.scanners import checked_version as version_of
 from gitleaks_eval.scenario import Scenario
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 TABLE = "tool.gitleaks-eval.candidates"
 DEEPEST_DECODING = 100
@@ -141,12 +135,12 @@ def _from_tables(root: Root) -> tuple[Candidate, ...]:
 
 def _tables(path: Path) -> Mapping[str, Any]:
     try:
-        document: Any = tomllib.loads(read_input(path).decode("utf-8"))
+        document: Any = parse_toml(read_input(path, LARGEST_TOML))
     except FileNotFoundError:
         raise InputError(f"--gitleaks-compare: there is no {path} with [{TABLE}.<name>] tables") from None
     except OSError as error:
         raise unreadable("--gitleaks-compare:", path, error) from None
-    except ValueError as error:
+    except DocumentError as error:
         raise InputError(f"--gitleaks-compare: {path} is not TOML: {error}") from None
     for key in TABLE.split("."):
         document = document.get(key) if isinstance(document, dict) else None

@@ -2,19 +2,13 @@
 
 import hashlib
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
-from gitleaks_eval.input_file import read_input
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from gitleaks_eval.input_file import LARGEST_TOML, DocumentError, parse_toml, read_input
 
 BUILTIN = "builtin"
 DEEPEST = 2
@@ -79,7 +73,7 @@ def choose_configuration(named: tuple[str, Path, str] | None, root: Path, invoca
 
 def parsed(file: ConfigFile) -> dict[str, Any]:
     """The tables of a file of the chain, which is known to be TOML."""
-    return tomllib.loads(file.content.decode("utf-8"))
+    return parse_toml(file.content)
 
 
 def copy_configuration(configuration: Configuration, folder: Path) -> Path:
@@ -128,7 +122,7 @@ def _extended(target: str, named_in: Path, invocation: Path) -> Path:
 
 def _read(path: Path, why: str) -> bytes:
     try:
-        return read_input(path)
+        return read_input(path, LARGEST_TOML)
     except FileNotFoundError:
         raise InputError(f"{why}: the configuration {path} does not exist") from None
     except OSError as error:
@@ -137,8 +131,8 @@ def _read(path: Path, why: str) -> bytes:
 
 def _parse(content: bytes, path: Path, why: str) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        return parse_toml(content)
+    except DocumentError as error:
         raise InputError(f"{why}: the configuration {path} is not TOML: {error}") from None
 
 

@@ -18,10 +18,11 @@ from typing import Any
 
 from gitleaks_eval.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.git import LARGEST_TEXT, head_files, readable
+from gitleaks_eval.input_file import read_json
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Commit, Part, Recipe
 from gitleaks_eval.repository_cache import BuiltRepository, build_into
-from gitleaks_eval.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Place, Scenario, Thresholds, read_json
+from gitleaks_eval.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Place, Scenario, Thresholds
 
 OPTION = "--gitleaks-corpus"
 ANNOTATED, REPORT = "annotated", "report"

@@ -1,16 +1,15 @@
 """The recipe of a synthetic repository: YAML in, a frozen value out, every mistake named with its place."""
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gitleaks_eval.errors import InputError, unreadable
-from gitleaks_eval.input_file import read_input
+from gitleaks_eval.input_file import LARGEST_TEXT, DocumentError, read_input
+from gitleaks_eval.input_yaml import parse_yaml
 from gitleaks_eval.pattern import PatternError
 from gitleaks_eval.schema import pointer, schema_problems
 from gitleaks_eval.secret_kinds import Secret, secret_kinds
@@ -20,8 +19,6 @@ DEFAULT_BRANCH = "main"
 # What git itself takes for .git: also the short name of Windows, and with characters that HFS+ ignores.
 _DOT_GIT = re.compile(r"(\.git|git~1)[ .]*(:.*)?", re.IGNORECASE)
 _IGNORED_BY_HFS = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
-# The C parser where PyYAML was built with it; both read the same language.
-_FastLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ def load_recipe(path: Path) -> Recipe:
             no repository can be built from (JSON pointer).
     """
     try:
-        content = read_input(path)
+        content = read_input(path, LARGEST_TEXT)
     except FileNotFoundError:
         raise InputError(f"recipe {path}: this file is missing; write it, or give --gitleaks-analysis") from None
     except OSError as error:
@@ -82,7 +79,10 @@ def parse_recipe(content: bytes, source: str) -> Recipe:
     Raises:
         InputError: as `load_recipe`.
     """
-    document = _parse_yaml(content, source)
+    try:
+        document = parse_yaml(content)
+    except DocumentError as error:
+        raise InputError(f"{source}: not YAML: {error}") from None
     if problems := schema_problems("recipe", document):
         raise InputError(*(f"{source}: {problem}" for problem in problems[:5]))
     reader = _Reader(source)
@@ -233,40 +233,3 @@ def _fits_git(date: datetime) -> bool:
 def _as_bytes(path: str) -> bytes:
     r"""The bytes that git stores; `\xE9` in a path is that byte, for names that are not UTF-8."""
     return re.sub(rb"\\x([0-9A-Fa-f]{2})", lambda match: bytes.fromhex(match[1].decode()), path.encode("utf-8"))
-
-
-class _Loader(_FastLoader):  # type: ignore[misc]  # one of two classes, chosen at run time
-    """YAML with dates left as text, every key a string, and no key twice."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML wants a class attribute
-        first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in _FastLoader.yaml_implicit_resolvers.items()
-    }
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
-        keys = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node)
-            if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is no text; put it in quotes", key_node.start_mark
-                )
-            if key in keys:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands here twice", key_node.start_mark
-                )
-            keys.add(key)
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return mapping
-
-
-def _parse_yaml(content: bytes, source: str) -> Any:
-    try:
-        return yaml.load(content, Loader=_Loader)  # noqa: S506 - a SafeLoader with more checks
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = f"{place}{error.problem}"
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        problem = " ".join(str(error).split())
-    raise InputError(f"{source}: not YAML: {problem}")

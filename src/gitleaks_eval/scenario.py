@@ -1,6 +1,5 @@
 """A scenario: what must be found (its ground truth) and where its recipe or its analysis stands."""
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
-from gitleaks_eval.input_file import read_input
+from gitleaks_eval.input_file import LARGEST_TEXT, read_json
 from gitleaks_eval.schema import schema_problems
 
 PACKAGE = Path(__file__).parent
@@ -178,7 +177,7 @@ def load_scenario(path: Path, recipes: Path, analyses: Path | None = None) -> Sc
     name = path.stem
     if not name.isprintable() or set(name) & set("[]/\\"):
         raise InputError(f"ground truth {str(path)!r}: rename it: brackets and controls break test ids")
-    document = read_json(path, "ground truth")
+    document = read_json(path, "ground truth", LARGEST_TEXT)
     if problems := schema_problems("ground_truth", document):
         raise InputError(*(f"ground truth {path}: {problem}" for problem in problems[:5]))
     return Scenario(
@@ -189,26 +188,6 @@ def load_scenario(path: Path, recipes: Path, analyses: Path | None = None) -> Sc
         recipe=recipes / f"{name}.yaml",
         analysis=analyses / f"{name}.json" if analyses else None,
     )
-
-
-def read_json(path: Path, what: str) -> Any:
-    """Parse a JSON file of the user's; `what` says what it is.
-
-    Raises:
-        InputError: when it cannot be read (and why) or parsed (line and column).
-    """
-    try:
-        return json.loads(read_input(path).decode("utf-8"), parse_constant=_no_number)
-    except OSError as error:
-        raise unreadable(what, path, error) from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{what} {path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{what} {path}: not JSON that can be read: {error}") from None
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _ground_truths(folder: Path, source: str) -> list[Path]:

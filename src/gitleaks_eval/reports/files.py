@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitleaks_eval.errors import InputError
+from gitleaks_eval.input_file import parse_json, read_input, read_json
 from gitleaks_eval.judges.verdict import Combined, Judged, log_lines
 from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import evaluation_report, with_long_lists
@@ -16,7 +17,6 @@ from gitleaks_eval.reports.judges import HEADING, REPORT, judges_markdown, llm_f
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scenario_eval import scenario_eval
 from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
-from gitleaks_eval.scenario import read_json
 from gitleaks_eval.settings import ANALYSES
 from gitleaks_eval.sharing import write_together
 
@@ -88,7 +88,7 @@ def remove_stale(output: Path, written: Collection[Path], baseline: Path | None,
 def _compared_before(output: Path) -> list[Path]:
     """The folders of the candidates of the comparison that stands there."""
     try:
-        document = json.loads((output / COMPARISON[0]).read_bytes())
+        document = parse_json(read_input(output / COMPARISON[0]))
         folders = [output / one["name"] for one in document["candidates"]]
     except (OSError, ValueError, LookupError, TypeError):
         return []
