@@ -15,6 +15,10 @@ from gitleaks_eval.schema import pointer, schema_problems
 from gitleaks_eval.secret_kinds import Secret, secret_kinds
 
 PLACEHOLDER = re.compile(r"\{\{\s*secret\.([A-Za-z0-9_-]+)\s*\}\}")
+_BARE_PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z0-9_-]+)\s*\}\}")
+# Of all that the commits of a recipe write, and of a generated line.
+MOST_BYTES = 1 << 30
+LONGEST_LINE = 100
 DEFAULT_BRANCH = "main"
 # What git itself takes for .git: also the short name of Windows, and with characters that HFS+ ignores.
 _DOT_GIT = re.compile(r"(\.git|git~1)[ .]*(:.*)?", re.IGNORECASE)
@@ -90,7 +94,25 @@ def parse_recipe(content: bytes, source: str) -> Recipe:
     commits = tuple(
         reader.commit(commit, ["commits", index], secrets) for index, commit in enumerate(document["commits"])
     )
+    if _amount(secrets, commits) > MOST_BYTES:
+        raise InputError(f"{source}: /commits: they write more than {MOST_BYTES >> 20} MiB in all; write less")
     return Recipe(secrets, commits)
+
+
+def _amount(secrets: Mapping[str, Secret], commits: tuple[Commit, ...]) -> int:
+    """How many characters and bytes the files of all commits have, or more, before anything is built."""
+    lengths = {name: len(secret.value) for name, secret in secrets.items()}
+    parts = (part for commit in commits for content in commit.write.values() for part in content)
+    return sum(
+        part.repeat
+        * (
+            len(part.text)
+            + len(part.data)
+            + LONGEST_LINE * part.lines
+            + sum(lengths[name] for name in PLACEHOLDER.findall(part.text))
+        )
+        for part in parts
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +185,8 @@ class _Reader:
         text = spec.get("text", "")
         self._encodable(text, place)
         self._encodable(str(spec.get("seed", "")), place)
-        for name in secrets:
-            if re.search(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", text):
+        for name in _BARE_PLACEHOLDER.findall(text):
+            if name in secrets:
                 raise self._error(place, f"write the secret {name!r} as {{{{secret.{name}}}}}")
         for name in PLACEHOLDER.findall(text):
             if name not in secrets:
