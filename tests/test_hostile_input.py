@@ -57,3 +57,32 @@ def test_a_finding_of_an_analysis_begins_no_line_of_the_terminal(pytester: pytes
     assert commands(result) == []
     card = Path("gitleaks-eval-results", "scorecard.md").read_text(encoding="utf-8")
     assert not any(line.lstrip().startswith("::") for line in card.splitlines())
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--gitleaks-output={}",
+        "--gitleaks-config={}",
+        "--gitleaks-config=builtin,{}",
+        "--gitleaks-scenarios={}",
+        "--gitleaks-corpus=report:{}",
+        "--gitleaks-analysis={}",
+        "--gitleaks-binary={}",
+        "--gitleaks-baseline={}",
+        "--gitleaks-real-repo={}",
+        "--gitleaks-real-repo=@{}",
+    ],
+)
+def test_a_path_that_nothing_can_have_ends_the_run_in_one_line(pytester: pytest.Pytester, option: str) -> None:
+    result = pytester.runpytest_inprocess("--gitleaks-eval", option.format("x" * 300))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {option.partition('=')[0]}*File name too long*"])
+
+
+@pytest.mark.parametrize("path", [r"a\u0000b", "x" * 100_000], ids=["nul", "long"])
+def test_an_extended_path_that_nothing_can_have_ends_the_run_in_one_line(pytester: pytest.Pytester, path: str) -> None:
+    pytester.makefile(".toml", **{".gitleaks": f'[extend]\npath = "{path}"\n'})
+    result = pytester.runpytest_inprocess("--gitleaks-eval")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: found in rootdir: [[]extend] path of *gitleaks.toml: *; name another one"])

@@ -11,7 +11,7 @@ import pytest
 from gitleaks_eval.configuration import choose_configuration
 from gitleaks_eval.envelope import read_analysis
 from gitleaks_eval.errors import EvaluationError, InputError
-from gitleaks_eval.input_file import DocumentError, parse_json, parse_toml, read_input, read_json
+from gitleaks_eval.input_file import DocumentError, named_path, parse_json, parse_toml, read_input, read_json
 from gitleaks_eval.input_yaml import parse_yaml
 from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.shipped import SHIPPED
@@ -170,3 +170,33 @@ def test_a_key_that_stands_twice_is_an_error_with_the_name_of_the_file(
     path.write_text('{"data": {"total_secrets": 1, "total_secrets": 2}}', encoding="utf-8")
     with pytest.raises(EvaluationError, match=f"{what} .*twice.json: .*the key 'total_secrets' stands twice"):
         read(path)
+
+
+# --- paths that nothing can have
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a\0b", r"a\x00b: its name holds a NUL"),
+        ("x" * 300, "File name too long"),
+        ("x/" * 50_000, "File name too long"),
+        ("circle/a", "Too many levels of symbolic links"),
+        ("~nobody-has-this-name/a", "there is no such home folder"),
+    ],
+    ids=["nul", "long-part", "long", "circle", "home"],
+)
+def test_a_path_that_nothing_can_have_is_an_error_of_its_option(text: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(InputError) as error:
+        named_path(text, tmp_path, "--gitleaks-output")
+    assert str(error.value).startswith("--gitleaks-output: ")
+    assert problem in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+def test_a_path_where_nothing_is_yet_can_be_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert named_path("a/b", tmp_path, "") == tmp_path / "a" / "b"
+    assert named_path("file/b", tmp_path, "") == tmp_path / "file" / "b"
+    assert named_path("~", tmp_path, "") == Path.home()

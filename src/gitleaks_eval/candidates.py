@@ -9,7 +9,7 @@ from typing import Any
 from gitleaks_eval.configuration import Configuration, choose_configuration
 from gitleaks_eval.errors import InputError, unreadable
 from gitleaks_eval.gitleaks import ScannerChoice, named_binary
-from gitleaks_eval.input_file import LARGEST_TOML, DocumentError, parse_toml, read_input
+from gitleaks_eval.input_file import LARGEST_TOML, DocumentError, named_path, parse_toml, read_input
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.root import Given, Root, given, refuse_beside
 from gitleaks_eval.scanner import Mode
@@ -105,7 +105,7 @@ def _texts(value: Given) -> list[str]:
 
 def _shortest_suffixes(texts: Sequence[str], base: Path) -> list[str]:
     """For each path its shortest ending that no other has: `base/.gitleaks.toml` and `head/.gitleaks.toml`."""
-    paths = [PurePath(text) if text == "builtin" else (base / Path(text).expanduser()).resolve() for text in texts]
+    paths = [PurePath(text) if text == "builtin" else named_path(text, base, "config").resolve() for text in texts]
     names = []
     for path in paths:
         others = [other for other in paths if other != path]
@@ -159,7 +159,9 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
         raise InputError(f"{place}: version beside binary: the binary has the version it has; keep one")
     choice = ScannerChoice(scanner=scanner.name, named_by=place)
     if binary:
-        choice = replace(choice, binary=named_binary(root.path / Path(binary).expanduser(), f"{place} binary"))
+        choice = replace(
+            choice, binary=named_binary(named_path(binary, root.path, f"{place} binary"), f"{place} binary")
+        )
     elif version:
         choice = replace(choice, version=version_of(version, f"{place} version", scanner))
     elif scanner.name != "gitleaks":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
-from gitleaks_eval.input_file import LARGEST_TOML, DocumentError, parse_toml, read_input
+from gitleaks_eval.input_file import LARGEST_TOML, DocumentError, checked_path, named_path, parse_toml, read_input
 
 BUILTIN = "builtin"
 DEEPEST = 2
@@ -68,7 +68,7 @@ def choose_configuration(named: tuple[str, Path, str] | None, root: Path, invoca
     text, base, why = named
     if text == BUILTIN:
         return Configuration((), why)
-    return Configuration(_chain(base / Path(text).expanduser(), why, invocation), why)
+    return Configuration(_chain(named_path(text, base, why), why, invocation), why)
 
 
 def parsed(file: ConfigFile) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _chain(path: Path, why: str, invocation: Path) -> tuple[ConfigFile, ...]:
             raise InputError(f"{why}: {following}: Gitleaks refuses [extend] with both useDefault and path; keep one")
         files.append(ConfigFile(following, content, extends_default))
         target = _key(extend, "path")
-        following = _extended(str(target), following, invocation) if target else None
+        following = _extended(str(target), following, invocation, why) if target else None
     if not files[-1].extends_default and not any(_key(_parse(file.content, file.path, why), "rules") for file in files):
         raise InputError(
             f"{why}: {path} has no rules, so it finds nothing; "
@@ -114,10 +114,11 @@ def _chain(path: Path, why: str, invocation: Path) -> tuple[ConfigFile, ...]:
     return tuple(files)
 
 
-def _extended(target: str, named_in: Path, invocation: Path) -> Path:
+def _extended(target: str, named_in: Path, invocation: Path, why: str) -> Path:
     # Gitleaks resolves it against the folder it is started in; beside the file is what people mean.
-    from_invocation = invocation / target
-    return from_invocation if from_invocation.exists() else named_in.parent / target
+    place = f"{why}: [extend] path of {named_in}"
+    from_invocation = checked_path(invocation / target, place)
+    return from_invocation if from_invocation.exists() else checked_path(named_in.parent / target, place)
 
 
 def _read(path: Path, why: str) -> bytes:

@@ -18,7 +18,7 @@ from typing import Any
 
 from gitleaks_eval.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.git import LARGEST_TEXT, head_files, readable
-from gitleaks_eval.input_file import read_json
+from gitleaks_eval.input_file import named_path, read_json
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Commit, Part, Recipe
 from gitleaks_eval.repository_cache import BuiltRepository, build_into
@@ -71,7 +71,7 @@ def load_corpus(spec: str, base: Path) -> Scenario:
     readers = {ANNOTATED: _annotated, REPORT: _reported}
     if kind not in readers or not text:
         raise InputError(f"{OPTION} {spec}: write KIND:PATH, where KIND is {' or '.join(readers)}")
-    path = (base / Path(text).expanduser()).resolve()
+    path = named_path(text, base, f"{OPTION} {kind}").resolve()
     if not path.exists():
         raise InputError(f"{OPTION} {spec}: {path} does not exist")
     name = path.stem if path.is_file() else path.name

@@ -43,6 +43,37 @@ class DocumentError(ValueError):
     """A document that is not of its format, or beyond a bound; the text says what is wrong, and where if it can."""
 
 
+def named_path(text: str, base: Path, named_by: str) -> Path:
+    """The path that the user wrote: `~` is expanded, and what is relative is relative to `base`.
+
+    Raises:
+        InputError: when no file or folder can be there; `named_by` says who named it.
+    """
+    try:
+        return checked_path(base / Path(text).expanduser(), named_by)
+    except RuntimeError:
+        raise InputError(f"{named_by}: {text[:200]}: there is no such home folder; write the path in full") from None
+
+
+def checked_path(path: Path, named_by: str) -> Path:
+    """The path, if there can be something of that name; whether there is something is for others to say.
+
+    Raises:
+        InputError: when it holds a NUL, is too long, or is a link in a circle.
+    """
+    try:
+        path.stat()
+    except ValueError:
+        problem = "its name holds a NUL"
+    except OSError as error:
+        if error.errno not in {errno.ENAMETOOLONG, errno.ELOOP}:
+            return path
+        problem = str(error.strerror)
+    else:
+        return path
+    raise InputError(f"{named_by}: {str(path)[:200]}: {problem}; name another one")
+
+
 def read_input(path: Path, at_most: int = LARGEST_JSON) -> bytes:
     """The content of a regular file: a pipe would keep us waiting, and a device may never end.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
-from gitleaks_eval.input_file import LARGEST_TEXT, read_json
+from gitleaks_eval.input_file import LARGEST_TEXT, named_path, read_json
 from gitleaks_eval.schema import schema_problems
 
 PACKAGE = Path(__file__).parent
@@ -154,7 +154,7 @@ def scenario_folders(source: str, base: Path) -> tuple[Path, Path]:
     if source in SUITES:
         within = "" if source == "core" else source
         return shipped_data("ground_truth") / within, shipped_data("synthetic_repos") / within
-    folder = base / Path(source).expanduser()
+    folder = named_path(source, base, "--gitleaks-scenarios")
     if not folder.is_dir():
         wrong = "is not a folder" if folder.exists() else "does not exist"
         raise InputError(f"--gitleaks-scenarios {folder}: {wrong}; name `core`, `edge` or a folder of scenarios")
