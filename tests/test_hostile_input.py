@@ -1,6 +1,7 @@
 """Files of a branch under review: what they hold reaches no terminal as a command, and ends in one clear error."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,15 @@ def test_an_extended_path_that_nothing_can_have_ends_the_run_in_one_line(pyteste
     result = pytester.runpytest_inprocess("--gitleaks-eval")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: found in rootdir: [[]extend] path of *gitleaks.toml: *; name another one"])
+
+
+def test_parallel_workers_in_a_folder_whose_name_is_no_utf_8_are_refused_in_one_line(pytester: pytest.Pytester) -> None:
+    folder = Path(os.fsdecode(os.fsencode(pytester.path) + b"/caf\xe9"))
+    folder.mkdir()
+    os.chdir(folder)
+    options = analysed_corpus(Path("corpus"))
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "-n", "2")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["ERROR: -n: *caf?udce9 is no UTF-8, and pytest-xdist takes nothing else; *leave -n out"]
+    )

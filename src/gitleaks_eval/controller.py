@@ -13,7 +13,7 @@ import pytest
 
 from gitleaks_eval.configuration import copy_configuration, shown_path
 from gitleaks_eval.errors import InputError
-from gitleaks_eval.escaping import printable
+from gitleaks_eval.escaping import printable, without_surrogates
 from gitleaks_eval.evaluation import WORKER_INPUT, Evaluation
 from gitleaks_eval.plugin import plain_imports
 from gitleaks_eval.recorder import Recorder
@@ -40,6 +40,7 @@ class Controller:
         self._is_full = bool(config.getoption("gitleaks_eval"))
         self._only_collects = any(config.getoption(name, None) for name in _SHOWING)
         self._saved = None if evaluation.checks else self._saved_report()
+        _check_parallel(config)
         if self._is_full and not self._only_collects:
             self._check_output()
 
@@ -180,3 +181,12 @@ class Controller:
         if digest is None:
             return "the scanner and configuration that made the analyses"
         return f"{fields['name']} {fields['version']}, configuration sha256 {digest[:12]}"
+
+
+def _check_parallel(config: pytest.Config) -> None:
+    """Refuse what pytest-xdist could not hand to its workers: it would end in an INTERNALERROR of its own."""
+    if not config.getoption("tx", None):
+        return
+    for text in (str(config.rootpath), str(config.invocation_params.dir), *map(str, config.invocation_params.args)):
+        if text != without_surrogates(text):
+            raise InputError(f"-n: {text} is no UTF-8, and pytest-xdist takes nothing else; rename it, or leave -n out")
