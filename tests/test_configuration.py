@@ -387,7 +387,7 @@ def test_a_chain_has_rules_if_any_of_its_files_has(root: Path) -> None:
 
 
 def test_a_file_that_must_not_be_read_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: Path) -> bytes:
+    def refuse(*_: object) -> bytes:
         raise PermissionError(13, "Permission denied")
 
     # Not by chmod: root may read everything.

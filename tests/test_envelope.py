@@ -104,12 +104,12 @@ def test_a_document_with_neither_data_nor_results_is_no_analysis(document: objec
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"", "is not JSON: line 1, column 1"),
-        (b'{"data":\n {,}}', "is not JSON: line 2, column 3"),
-        (b"not json", "is not JSON"),
-        (b"\xff\xfe\x00garbage", "is not JSON"),
-        (b'{"data": "\xe9"}', "is not JSON"),
-        (b"[" * 100_000, "is not JSON that can be read"),
+        (b"", "line 1, column 1: not JSON"),
+        (b'{"data":\n {,}}', "line 2, column 3: not JSON"),
+        (b"not json", "not JSON"),
+        (b"\xff\xfe\x00garbage", "not JSON"),
+        (b'{"data": "\xe9"}', "not JSON"),
+        (b"[" * 100_000, "not JSON that can be read"),
         (b"[]", "is a list, not an object"),
         (b"null", "is null, not an object"),
         (b"{}", "neither `data`"),

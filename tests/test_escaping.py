@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gitleaks_eval.errors import InputError
 from gitleaks_eval.escaping import json_value, markdown, printable, without_surrogates
 
 PLAIN = ["", "plain text", "übung 日本語", "a/b c-d_e.f", "back\\slash", "🔑"]
@@ -47,6 +48,24 @@ def test_every_character_becomes_one_printable_line_that_utf_8_can_write() -> No
 
 @pytest.mark.parametrize(
     ("text", "shown"),
+    [
+        ("::error title=x::y", r"\x3a:error title=x::y"),
+        ("  ::add-mask::y", r"  \x3a:add-mask::y"),
+        ("\n::error::y", r"\n::error::y"),
+        ("a.py::test", "a.py::test"),
+        ("see ##[error]y", r"see \x23#[error]y"),
+        ("##vso[task.complete result=Succeeded;]", r"\x23#vso[task.complete result=Succeeded;]"),
+        ("####[group]", r"##\x23#[group]"),
+        ("## heading", "## heading"),
+    ],
+)
+def test_nothing_is_a_command_to_the_service_that_runs_ci(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    assert printable(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
     [("\udce9", r"\udce9"), ("\ud800x", r"\ud800x"), ("ü\udc80", r"ü\udc80"), ("a\nb\x1b", "a\nb\x1b")],
 )
 def test_only_lone_surrogates_are_shown_where_controls_may_stay(text: str, shown: str) -> None:
@@ -67,6 +86,22 @@ def test_only_lone_surrogates_are_shown_where_controls_may_stay(text: str, shown
     ],
 )
 def test_markdown_is_shown_and_not_interpreted(text: str, shown: str) -> None:
+    assert markdown(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see https://evil.example/x_y now *", r"see `https://evil.example/x_y` now \*"),
+        ("WWW.evil.example", "`WWW.evil.example`"),
+        ("src/@scope/a.js:3", "`src/@scope/a.js:3`"),
+        ("dev@example.com", "`dev@example.com`"),
+        ("fixes #12 and o/r#12, !3, GH-4", "fixes `#12` and `o/r#12,` `!3,` `GH-4`"),
+        ("a`@b|c", r"``a`@b\x7cc``"),
+        ("`@b``", "``` `@b`` ```"),
+    ],
+)
+def test_nothing_is_linked_or_mentioned_in_markdown(text: str, shown: str) -> None:
     assert markdown(text) == shown
 
 
@@ -97,3 +132,11 @@ def test_a_json_value_is_a_copy() -> None:
 
 def test_booleans_and_integers_keep_their_types() -> None:
     assert [type(json_value(value)) for value in (True, 1, 1.0, None)] == [bool, int, float, type(None)]
+
+
+def test_a_line_end_that_an_error_quotes_begins_no_line() -> None:
+    error = InputError("a.toml: 'nope\n::error title=x::y' does not exist", "::warning::second line")
+    assert str(error).splitlines() == [
+        r"a.toml: 'nope\n::error title=x::y' does not exist",
+        r"\x3a:warning::second line",
+    ]

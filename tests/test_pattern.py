@@ -166,6 +166,11 @@ def test_each_turn_of_a_repeat_is_chosen_anew() -> None:
         (r"\s", 1, r"the escape \s"),
         (r"\x41", 1, r"the escape \x"),
         (r"[a\S]", 3, r"the escape \S"),
+        ("(((a{10000}){10000}){10000}){10000}", 13, "repeats of repeats that may take more than 100000 steps"),
+        ("((()" + "{10000})" * 3, 13, "repeats of repeats that may take more than 100000 steps"),
+        ("a{10000}" * 11, 1, "repeats that may take more than 100000 steps"),
+        ("a" * 10_001, 10_001, "a pattern has 10000 characters at most"),
+        ("[\x01-\U0010ffff\x01-\U0010ffff]", 5, "ranges of more than 2000000 characters in all"),
     ],
 )
 def test_what_is_not_supported_is_an_error_with_its_place(pattern: str, place: int, what: str) -> None:

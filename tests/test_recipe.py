@@ -291,7 +291,7 @@ def test_a_lone_surrogate_is_an_error_with_its_place_whichever_parser_reads_it(
     document: object, pointer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # PyYAML's parser in C takes no lone surrogate; the one in Python, used where there is no libyaml, does.
-    monkeypatch.setattr(gitleaks_eval.recipe, "_parse_yaml", lambda content, _: json.loads(content))
+    monkeypatch.setattr(gitleaks_eval.recipe, "parse_yaml", json.loads)
     assert problem_of(document).startswith(f"{SOURCE}: {pointer}")
 
 
@@ -364,3 +364,21 @@ def test_a_recipe_that_is_a_folder_is_an_error(tmp_path: Path) -> None:
 def test_five_problems_are_shown_at_most() -> None:
     problem = problem_of({"commits": [{}] * 10})
     assert len(problem.splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"text": "x" * 1000, "repeat": 100_000_000},
+        {"bytes": "00" * 11, "repeat": 100_000_000},
+        [{"lines": 1_000_000, "seed": "s", "repeat": 11}],
+        [{"text": "{{secret.long}}" * 1000, "repeat": 1000}] * 11,
+    ],
+)
+def test_a_recipe_that_would_write_too_much_is_refused_before_anything_is_built(content: Any) -> None:
+    document = {
+        "secrets": {"long": {"pattern": "a{100}", "seed": 1}},
+        "commits": [{"message": "m", "author": "A <a@example.com>", "date": "2026-01-01", "write": {"a": content}}],
+    }
+    with pytest.raises(InputError, match="/commits: they write more than 1024 MiB in all; write less"):
+        parse_recipe(json.dumps(document).encode(), "recipe")

@@ -11,8 +11,8 @@ from typing import Any
 from gitleaks_eval.comparison import SUPPORTED_SCHEMA, CheckKey, Evaluated
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.escaping import json_value
+from gitleaks_eval.input_file import read_json
 from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
-from gitleaks_eval.scenario import read_json
 from gitleaks_eval.schema import schema_problems
 from gitleaks_eval.sharing import write_atomically
 

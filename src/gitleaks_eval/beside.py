@@ -12,6 +12,7 @@ from gitleaks_eval.comparing import Comparing
 from gitleaks_eval.comparison import AS_IN_BASELINE
 from gitleaks_eval.config_lint import ask_scanner, lint
 from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.escaping import printable
 from gitleaks_eval.evaluation import IDENTITY, Evaluation
 from gitleaks_eval.hidden import hidden_findings
 from gitleaks_eval.hiding import NOTHING_HIDES
@@ -159,7 +160,7 @@ def _register_findings(module: pytest.Module, evaluation: Evaluation) -> None:
         """All findings of this scenario, matched one to one."""
         return matching_of(finding_trial)
 
-    ids = tuple(case.name for case in cases)
+    ids = tuple(printable(case.name) for case in cases)
     pytest.register_fixture(name="finding_case", func=finding_case, node=module, scope="session", params=cases, ids=ids)
     pytest.register_fixture(name="match", func=match, node=module)
     names = tuple(trial.name for trial in trials)

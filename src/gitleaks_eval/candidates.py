@@ -1,7 +1,6 @@
 """What is under test: one scanner with one configuration, or several of them to compare on the same truth."""
 
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, product
@@ -11,18 +10,13 @@ from typing import Any
 from gitleaks_eval.configuration import Configuration, choose_configuration
 from gitleaks_eval.errors import InputError, unreadable
 from gitleaks_eval.gitleaks import ScannerChoice, configuration_sources, named_binary
-from gitleaks_eval.input_file import read_input
+from gitleaks_eval.input_file import LARGEST_TOML, DocumentError, named_path, parse_toml, read_input
 from gitleaks_eval.real_repository import RealRepository
 from gitleaks_eval.root import Given, Root, given, refuse_beside
 from gitleaks_eval.scanner import Mode
 from gitleaks_eval.scanners import GITLEAKS, known_scanner, scanner_and_version
 from gitleaks_eval.scanners import checked_version as version_of
 from gitleaks_eval.scenario import Scenario
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 TABLE = "tool.gitleaks-eval.candidates"
 DEEPEST_DECODING = 100
@@ -127,7 +121,7 @@ def _texts(value: Given) -> list[str]:
 
 def _shortest_suffixes(texts: Sequence[str], base: Path) -> list[str]:
     """For each path its shortest ending that no other has: `base/.gitleaks.toml` and `head/.gitleaks.toml`."""
-    paths = [PurePath(text) if text == "builtin" else (base / Path(text).expanduser()).resolve() for text in texts]
+    paths = [PurePath(text) if text == "builtin" else named_path(text, base, "config").resolve() for text in texts]
     names = []
     for path in paths:
         others = [other for other in paths if other != path]
@@ -157,12 +151,12 @@ def _from_tables(root: Root) -> tuple[Candidate, ...]:
 
 def _tables(path: Path) -> Mapping[str, Any]:
     try:
-        document: Any = tomllib.loads(read_input(path).decode("utf-8"))
+        document: Any = parse_toml(read_input(path, LARGEST_TOML))
     except FileNotFoundError:
         raise InputError(f"--gitleaks-compare: there is no {path} with [{TABLE}.<name>] tables") from None
     except OSError as error:
         raise unreadable("--gitleaks-compare:", path, error) from None
-    except ValueError as error:
+    except DocumentError as error:
         raise InputError(f"--gitleaks-compare: {path} is not TOML: {error}") from None
     for key in TABLE.split("."):
         document = document.get(key) if isinstance(document, dict) else None
@@ -181,7 +175,9 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
         raise InputError(f"{place}: version beside binary: the binary has the version it has; keep one")
     choice = ScannerChoice(scanner=scanner.name, named_by=place)
     if binary:
-        choice = replace(choice, binary=named_binary(root.path / Path(binary).expanduser(), f"{place} binary"))
+        choice = replace(
+            choice, binary=named_binary(named_path(binary, root.path, f"{place} binary"), f"{place} binary")
+        )
     elif version:
         choice = replace(choice, version=version_of(version, f"{place} version", scanner))
     elif scanner.name != "gitleaks":

@@ -276,7 +276,7 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
             "make the report anew with this version of gitleaks-eval"
         )
     if problems := report_problems(document):
-        raise InputError("\n".join(f"{option}: {problem}" for problem in problems[:5]))
+        raise InputError(*(f"{option}: {problem}" for problem in problems[:5]))
     results = list(_rows(document, "results", _RESULT_FIELDS, option))
     if unknown := {outcome for _, _, outcome in results} - _BADNESS.keys():
         raise InputError(f"{option}: results have the outcome {min(unknown)[:40]!r}, which is not known")

@@ -2,20 +2,14 @@
 
 import hashlib
 import os
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
-from gitleaks_eval.input_file import read_input
+from gitleaks_eval.input_file import LARGEST_TOML, DocumentError, checked_path, named_path, parse_toml, read_input
 from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Sources
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 BUILTIN = "builtin"
 DEEPEST = 2
@@ -80,7 +74,7 @@ def choose_configuration(
     text, base, why = named
     if text == BUILTIN:
         return Configuration((), why)
-    return Configuration(_chain(base / Path(text).expanduser(), why, invocation), why)
+    return Configuration(_chain(named_path(text, base, why), why, invocation), why)
 
 
 def _found(sources: Sources, root: Path, invocation: Path) -> Configuration:
@@ -119,7 +113,7 @@ def _sources_here(root: Path, sources: Callable[[], Sources]) -> Sources:
 
 def parsed(file: ConfigFile) -> dict[str, Any]:
     """The tables of a file of the chain, which is known to be TOML."""
-    return tomllib.loads(file.content.decode("utf-8"))
+    return parse_toml(file.content)
 
 
 def copy_configuration(configuration: Configuration, folder: Path) -> Path:
@@ -154,7 +148,7 @@ def _chain(path: Path, why: str, invocation: Path, given: bytes | None = None) -
             raise InputError(f"{why}: {following}: Gitleaks refuses [extend] with both useDefault and path; keep one")
         files.append(ConfigFile(following, content, extends_default))
         target = _key(extend, "path")
-        following = _extended(str(target), following, invocation) if target else None
+        following = _extended(str(target), following, invocation, why) if target else None
     if not files[-1].extends_default and not any(_key(_parse(file.content, file.path, why), "rules") for file in files):
         raise InputError(
             f"{why}: {path} has no rules, so it finds nothing; "
@@ -163,15 +157,16 @@ def _chain(path: Path, why: str, invocation: Path, given: bytes | None = None) -
     return tuple(files)
 
 
-def _extended(target: str, named_in: Path, invocation: Path) -> Path:
+def _extended(target: str, named_in: Path, invocation: Path, why: str) -> Path:
     # Gitleaks resolves it against the folder it is started in; beside the file is what people mean.
-    from_invocation = invocation / target
-    return from_invocation if from_invocation.exists() else invocation / named_in.parent / target
+    place = f"{why}: [extend] path of {named_in}"
+    from_invocation = checked_path(invocation / target, place)
+    return from_invocation if from_invocation.exists() else checked_path(invocation / named_in.parent / target, place)
 
 
 def _read(path: Path, why: str) -> bytes:
     try:
-        return read_input(path)
+        return read_input(path, LARGEST_TOML)
     except FileNotFoundError:
         raise InputError(f"{why}: the configuration {path} does not exist") from None
     except OSError as error:
@@ -180,8 +175,8 @@ def _read(path: Path, why: str) -> bytes:
 
 def _parse(content: bytes, path: Path, why: str) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        return parse_toml(content)
+    except DocumentError as error:
         raise InputError(f"{why}: the configuration {path} is not TOML: {error}") from None
 
 

@@ -14,6 +14,7 @@ from gitleaks_eval.collection import is_narrowed, only_shows
 from gitleaks_eval.command_line import is_typed
 from gitleaks_eval.configuration import copy_configuration, shown_path
 from gitleaks_eval.errors import InputError
+from gitleaks_eval.escaping import printable, without_surrogates
 from gitleaks_eval.evaluation import WORKER_INPUT, Evaluation
 from gitleaks_eval.plugin import CHECKS
 from gitleaks_eval.private_folder import check_room, private_folder, sweep
@@ -60,6 +61,7 @@ class Controller:
         self._is_full = bool(config.getoption("gitleaks_eval"))
         self._only_collects = only_shows(config)
         self._saved = None if evaluation.checks else self._saved_report()
+        _check_parallel(config)
         if self._is_full and not self._only_collects:
             self._check_output()
 
@@ -88,7 +90,7 @@ class Controller:
         if folder:
             self._share(folder)
 
-    def pytest_report_header(self) -> str | list[str]:
+    def pytest_report_header(self) -> list[str]:
         """What is in force."""
         settings = self._settings
         count = len(self._evaluation.scenarios)
@@ -115,7 +117,7 @@ class Controller:
             for index, one in enumerate(self._under_test):
                 mark = " (baseline)" if index == 0 and not settings.baseline else ""
                 lines.append(f"  {one.candidate.name}{mark}: {one.title(settings.root)}")
-        return lines if len(lines) > 1 else lines[0]
+        return [printable(line) for line in lines]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -189,7 +191,7 @@ class Controller:
     def _progress(self, text: str) -> None:
         terminal = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal:
-            terminal.write_line(text)
+            terminal.write_line(printable(text))
             terminal.flush()
 
     def _candidate_folder(self, folder: Path, index: int) -> Path:
@@ -239,3 +241,12 @@ def _naming_output(reports: ReportFolder) -> Iterator[None]:
         raise InputError(
             f"--gitleaks-output {reports.path}: cannot be written to: {error.strerror or error}; {ELSEWHERE}"
         ) from None
+
+
+def _check_parallel(config: pytest.Config) -> None:
+    """Refuse what pytest-xdist could not hand to its workers: it would end in an INTERNALERROR of its own."""
+    if not config.getoption("tx", None):
+        return
+    for text in (str(config.rootpath), str(config.invocation_params.dir), *map(str, config.invocation_params.args)):
+        if text != without_surrogates(text):
+            raise InputError(f"-n: {text} is no UTF-8, and pytest-xdist takes nothing else; rename it, or leave -n out")

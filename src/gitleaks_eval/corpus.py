@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import EvaluationError, InputError, unreadable
-from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import LARGEST_TEXT, head_files, readable
+from gitleaks_eval.input_file import named_path, read_json
 from gitleaks_eval.masking import without_tokens
 from gitleaks_eval.private_folder import private_folder
 from gitleaks_eval.real_repository import RealRepository, clone
 from gitleaks_eval.recipe import Commit, Part, Recipe
 from gitleaks_eval.repository_cache import BuiltRepository, build_into
-from gitleaks_eval.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Place, Scenario, Thresholds, read_json
+from gitleaks_eval.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Place, Scenario, Thresholds
 
 OPTION = "--gitleaks-corpus"
 ANNOTATED, REPORT = "annotated", "report"
@@ -72,7 +72,7 @@ def load_corpus(spec: str, base: Path) -> Scenario:
     readers = {ANNOTATED: _annotated, REPORT: _reported}
     if kind not in readers or not text:
         raise InputError(f"{OPTION} {spec}: write KIND:PATH, where KIND is {' or '.join(readers)}")
-    path = (base / Path(text).expanduser()).resolve()
+    path = named_path(text, base, f"{OPTION} {kind}").resolve()
     if not path.exists():
         raise InputError(f"{OPTION} {spec}: {path} does not exist")
     name = path.stem if path.is_file() else path.name
@@ -205,8 +205,7 @@ def _annotated(folder: Path) -> tuple[Corpus, Expected]:
         elif _MAYBE_LABELLED.search(content):
             labels.read(_shown(name), content)
     if labels.problems:
-        lines = "\n".join(f"{OPTION} {folder}: {printable(text)}" for text in labels.problems[:PROBLEMS_SHOWN])
-        raise InputError(lines)
+        raise InputError(*(f"{OPTION} {folder}: {text}" for text in labels.problems[:PROBLEMS_SHOWN]))
     if not any(labels.places.values()):
         raise InputError(f"{OPTION} {ANNOTATED}:{folder}: no label in {count} files; write `ruleid: <id>` in a comment")
     at_head = " at HEAD" if _is_repository(folder) else ""

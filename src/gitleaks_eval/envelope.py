@@ -4,8 +4,6 @@ Every accessor of `Analysis` takes a malformed value for what it is: the check t
 message that says where the value stands; no check crashes.
 """
 
-import json
-import math
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +12,7 @@ from typing import Any
 
 from gitleaks_eval.errors import EvaluationError, unreadable
 from gitleaks_eval.evidence import CheckFailed
-from gitleaks_eval.input_file import read_input
+from gitleaks_eval.input_file import DocumentError, parse_json, read_input
 from gitleaks_eval.schema import schema_problems
 
 TOOL = "gitleaks"
@@ -144,18 +142,12 @@ def read_analysis(path: Path) -> Analysis:
         EvaluationError: when it cannot be read, is no JSON, no object, or has neither `data` nor `results`.
     """
     try:
-        content = read_input(path)
+        document = parse_json(read_input(path), any_number=True)
     except OSError as error:
         raise unreadable("analysis", path, error) from None
-    try:
-        document = _parse(content)
-    except json.JSONDecodeError as error:
-        problem = f"is not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
-    except (ValueError, RecursionError) as error:
-        problem = f"is not JSON that can be read: {type(error).__name__}"
-    else:
-        return as_analysis(document, f"analysis {path}")
-    raise EvaluationError(f"analysis {path}: {problem}")
+    except DocumentError as error:
+        raise EvaluationError(f"analysis {path}: {error}") from None
+    return as_analysis(document, f"analysis {path}")
 
 
 def as_analysis(document: object, source: str) -> Analysis:
@@ -179,16 +171,6 @@ def envelope_problems(analysis: Analysis) -> list[str]:
     """What the document lacks to be a valid envelope or legacy document (OQ-1), in a stable order."""
     name = "envelope" if isinstance(analysis.document.get("data"), dict) else "legacy_analysis"
     return schema_problems(name, analysis.document)
-
-
-def _parse(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:
-        # Python refuses to read thousands of digits; the check that looks at such a number fails, and no other.
-        return json.loads(content, parse_int=lambda digits: int(digits) if len(digits) < 1000 else math.inf)
 
 
 def _filled_in(results: dict[str, Any], outer: object, timestamp: str) -> Mapping[str, Any]:

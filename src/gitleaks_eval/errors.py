@@ -2,13 +2,20 @@
 
 from pathlib import Path
 
+from gitleaks_eval.escaping import printable
+
 
 class EvaluationError(Exception):
     """A check could not be run: its subject is an error, never a pass and never a failure.
 
     The message is for people: it names the file or option, says what is wrong and what to do, and
-    holds nothing that a scanned repository keeps secret.
+    holds nothing that a scanned repository keeps secret. Each argument is one line of it: a line end that is
+    quoted from a file is shown as an escape, and never begins a line of the terminal.
     """
+
+    def __str__(self) -> str:
+        """The lines of the message, each escaped for a terminal."""
+        return "\n".join(printable(str(line)) for line in self.args)
 
 
 class InputError(EvaluationError):

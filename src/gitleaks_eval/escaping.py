@@ -8,6 +8,13 @@ from typing import Any
 NESTED_AT_MOST = 20
 # Python refuses to write longer integers as text.
 INTEGER_BITS = 10_000
+# Workflow commands: of GitHub (which looks behind blanks, too) and, with `##`, of it, Azure and TeamCity.
+_COMMAND = re.compile(r"^\s*::|##(?=\w*\[)")
+# What GitHub and GitLab make links of: addresses, names of people and teams, numbers of issues and of merge requests.
+_LINKED = re.compile(r"://|www\.|@|mailto:|[#!]\d|GH-\d", re.IGNORECASE)
+_WORD = re.compile(r"\s+|\S+")
+_BACKTICKS = re.compile("`+")
+_BAR = r"\x7c"
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&])")
 
 
@@ -19,13 +26,22 @@ def without_surrogates(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""One line for a terminal: controls, line ends, bidi and zero-width characters become `\xNN`, `\uNNNN`."""
-    if text.isprintable():
-        return text
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "backslashreplace").decode("ascii")
-        for char in text
-    )
+    r"""One line for a terminal: controls, line ends, bidi and zero-width characters become `\xNN`, `\uNNNN`.
+
+    So does a character of what a CI service would obey in a log: `::error` at its begin, `##[error]` anywhere.
+    """
+    if not text.isprintable():
+        text = "".join(
+            char if char.isprintable() else char.encode("unicode_escape", "backslashreplace").decode("ascii")
+            for char in text
+        )
+    return _COMMAND.sub(_escaped_first, text) if _COMMAND.search(text) else text
+
+
+def _escaped_first(match: re.Match[str]) -> str:
+    # Of `  ::` the colon, of `##vso[` the number sign.
+    blanks = len(match[0]) - len(match[0].lstrip())
+    return f"{match[0][:blanks]}\\x{ord(match[0][blanks]):02x}{match[0][blanks + 1 :]}"
 
 
 def few(names: Sequence[str], at_most: int = 5) -> str:
@@ -34,8 +50,17 @@ def few(names: Sequence[str], at_most: int = 5) -> str:
 
 
 def markdown(text: str) -> str:
-    """One line for a Markdown cell or list item, shown as it is written and never interpreted."""
-    return _MARKDOWN.sub(r"\\\1", printable(text))
+    """One line for a Markdown cell or list item, shown as it is written, never interpreted and never linked."""
+    return "".join(
+        _code(word) if _LINKED.search(word) else _MARKDOWN.sub(r"\\\1", word) for word in _WORD.findall(printable(text))
+    )
+
+
+def _code(word: str) -> str:
+    # Nothing else keeps every reader of Markdown from linking it; a cell would end at a bar in code, too.
+    fence = "`" * (1 + max(map(len, _BACKTICKS.findall(word)), default=0))
+    blank = " " if "`" in (word[0], word[-1]) else ""
+    return f"{fence}{blank}{word.replace('|', _BAR)}{blank}{fence}"
 
 
 def json_value(value: object, depth: int = 0) -> object:

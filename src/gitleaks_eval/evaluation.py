@@ -19,7 +19,7 @@ from gitleaks_eval import marks
 from gitleaks_eval.candidates import Candidate, Trial
 from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.errors import EvaluationError, InputError
-from gitleaks_eval.escaping import json_value, printable
+from gitleaks_eval.escaping import json_value
 from gitleaks_eval.evidence import CheckFailed, Evidence
 from gitleaks_eval.kinds import OPTION as ONLY_OPTION
 from gitleaks_eval.kinds import REPOS
@@ -72,7 +72,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
             evaluation.judging = _judging(config, root, evaluation)
         controller = None if hasattr(config, "workerinput") else Controller(config, evaluation)
     except InputError as error:
-        raise pytest.UsageError(printable_lines(str(error))) from None
+        raise pytest.UsageError(str(error)) from None
     config.pluginmanager.register(evaluation, PLUGIN_NAME)
     if evaluation.judging:
         config.pluginmanager.register(evaluation.judging, "gitleaks_eval_judging")
@@ -112,11 +112,6 @@ def _scenarios(settings: Settings) -> list[Scenario]:
             )
         by_name[corpus.name] = corpus
     return [by_name[name] for name in sorted(by_name)]
-
-
-def printable_lines(text: str) -> str:
-    """A text of ours for the terminal: its line ends stay, what else it quotes is escaped."""
-    return "\n".join(map(printable, text.splitlines()))
 
 
 def _judging(config: pytest.Config, root: Root, evaluation: "Evaluation") -> "Judging":
@@ -485,7 +480,8 @@ def _outcome_properties(outcome: str, left: Evidence, call: pytest.CallInfo[None
         value = call.excinfo.value
         text = str(getattr(value, "msg", None) or value)
         own = isinstance(value, (AssertionError, EvaluationError, pytest.skip.Exception, pytest.fail.Exception))
-        message = printable_lines(text.strip() if own else f"{type(value).__name__}: {text}".strip())[:2000]
+        lines = (text if own else f"{type(value).__name__}: {text}").strip().splitlines()
+        message = "\n".join(map(printable, lines))[:2000]
     return [
         _property("outcome", outcome),
         _property("message", message),

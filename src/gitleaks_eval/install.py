@@ -147,8 +147,11 @@ def _install(release: _Release, binary: Path, progress: Progress) -> None:
             made.replace(binary)
             progress(f"gitleaks-eval: {release} installed ({name})")
             return
-    lines = "\n  ".join(tried)
-    raise EvaluationError(f"{release} could not be installed; tried\n  {lines}\nname a binary with --gitleaks-binary")
+    raise EvaluationError(
+        f"{release} could not be installed; tried",
+        *(f"  {way}" for way in tried),
+        "name a binary with --gitleaks-binary",
+    )
 
 
 @contextlib.contextmanager

@@ -11,6 +11,11 @@ from dataclasses import dataclass
 
 REPEATED_AT_MOST = 10_000
 NESTED_AT_MOST = 50
+LONGEST_PATTERN = 10_000
+# What making one value may take: choices and characters, also those of repeats of nothing.
+MOST_STEPS = 100_000
+# Of all classes of a pattern together: a range may be the whole of Unicode.
+MOST_CLASS_CHARACTERS = 2_000_000
 _CLASS_ESCAPES = {"d": string.digits, "w": string.ascii_letters + string.digits + "_"}
 _LITERAL_ESCAPES = {"n": "\n", "t": "\t"}
 _UNSUPPORTED = {
@@ -24,7 +29,14 @@ _UNSUPPORTED = {
 }
 
 Choose = Callable[[int], int]
-Node = Callable[[Choose], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A part of a pattern: makes its piece of the value, in so many steps at most."""
+
+    make: Callable[[Choose], str]
+    steps: int = 1
 
 
 class PatternError(ValueError):
@@ -37,8 +49,9 @@ def generate(pattern: str, seed: str) -> str:
     Raises:
         PatternError: when the pattern is malformed or holds anything unbounded.
     """
-    node = _Parser(pattern).parse()
-    return node(_chooser(f"{seed}\0{pattern}"))
+    if len(pattern) > LONGEST_PATTERN:
+        raise PatternError(f"character {LONGEST_PATTERN + 1}: a pattern has {LONGEST_PATTERN} characters at most")
+    return _Parser(pattern).parse().make(_chooser(f"{seed}\0{pattern}"))
 
 
 def random_stream(seed: str) -> Iterator[int]:
@@ -62,23 +75,26 @@ def _chooser(seed: str) -> Choose:
 
 
 def _one_of(alphabet: str) -> Node:
-    return lambda choose: alphabet[choose(len(alphabet))]
+    return Node(lambda choose: alphabet[choose(len(alphabet))])
 
 
 def _literal(text: str) -> Node:
-    return lambda _: text
+    return Node(lambda _: text)
 
 
 def _sequence(nodes: list[Node]) -> Node:
-    return lambda choose: "".join(node(choose) for node in nodes)
+    return Node(lambda choose: "".join(node.make(choose) for node in nodes), sum((node.steps for node in nodes), 1))
 
 
 def _alternatives(nodes: list[Node]) -> Node:
-    return lambda choose: nodes[choose(len(nodes))](choose)
+    return Node(lambda choose: nodes[choose(len(nodes))].make(choose), 1 + max(node.steps for node in nodes))
 
 
 def _repeated(node: Node, least: int, most: int) -> Node:
-    return lambda choose: "".join(node(choose) for _ in range(least + choose(most - least + 1)))
+    return Node(
+        lambda choose: "".join(node.make(choose) for _ in range(least + choose(most - least + 1))),
+        1 + most * node.steps,
+    )
 
 
 @dataclass
@@ -88,11 +104,14 @@ class _Parser:
     pattern: str
     at: int = 0
     depth: int = 0
+    class_characters: int = 0
 
     def parse(self) -> Node:
         node = self._choice()
         if self.at < len(self.pattern):
             raise self._error(self.at, "an unmatched )")
+        if node.steps > MOST_STEPS:
+            raise self._error(0, f"repeats that may take more than {MOST_STEPS} steps")
         return node
 
     def _choice(self) -> Node:
@@ -136,11 +155,12 @@ class _Parser:
     def _class(self, start: int) -> str:
         if self._take("^"):
             raise self._error(start, "a negated class; name the characters instead")
-        alphabet = ""
+        items = []
         while not self._take("]"):
             if self.at >= len(self.pattern):
                 raise self._error(start, "a class that is never closed")
-            alphabet += self._class_item()
+            items.append(self._class_item())
+        alphabet = "".join(items)
         if not alphabet:
             raise self._error(start, "an empty class")
         # Each character once, so that [a-za] is as even as [a-z].
@@ -156,6 +176,9 @@ class _Parser:
         high = self._class_char()
         if len(high) != 1 or high < low:
             raise self._error(start, "a range that runs backwards")
+        self.class_characters += ord(high) - ord(low)
+        if self.class_characters > MOST_CLASS_CHARACTERS:
+            raise self._error(start, f"ranges of more than {MOST_CLASS_CHARACTERS} characters in all")
         return "".join(map(chr, range(ord(low), ord(high) + 1)))
 
     def _class_char(self) -> str:
@@ -184,7 +207,10 @@ class _Parser:
         following = self.pattern[self.at : self.at + 1]
         if following and following in "?+*{":
             raise self._error(self.at, "a repeat of a repeat; put the inner one in a group")
-        return _repeated(node, least, most)
+        repeated = _repeated(node, least, most)
+        if repeated.steps > MOST_STEPS:
+            raise self._error(start, f"repeats of repeats that may take more than {MOST_STEPS} steps")
+        return repeated
 
     def _bounds(self, start: int) -> tuple[int, int]:
         end = self.pattern.find("}", self.at)

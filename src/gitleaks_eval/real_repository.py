@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from gitleaks_eval.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.escaping import printable
 from gitleaks_eval.git import git_environment, head_branch, head_commit
-from gitleaks_eval.input_file import read_input
+from gitleaks_eval.input_file import LARGEST_TEXT, named_path, read_input
 from gitleaks_eval.process import run_limited
 
 OPTION = "--gitleaks-real-repo"
@@ -113,7 +113,7 @@ def read_sources(values: Sequence[str], base: Path) -> list[str]:
     sources: list[str] = []
     for value in values:
         if value.startswith("@"):
-            sources += _listed(base / Path(value[1:]).expanduser())
+            sources += _listed(named_path(value[1:], base, f"{OPTION} @"))
         else:
             sources.append(_source(value, base, OPTION))
     return sources
@@ -122,7 +122,7 @@ def read_sources(values: Sequence[str], base: Path) -> list[str]:
 def _listed(path: Path) -> list[str]:
     place = f"{OPTION} @{path}"
     try:
-        lines = read_input(path).decode("utf-8-sig").splitlines()
+        lines = read_input(path, LARGEST_TEXT).decode("utf-8-sig").splitlines()
     except OSError as error:
         raise unreadable(f"{OPTION}: the list", path, error) from None
     except ValueError:

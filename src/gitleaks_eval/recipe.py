@@ -1,27 +1,28 @@
 """The recipe of a synthetic repository: YAML in, a frozen value out, every mistake named with its place."""
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gitleaks_eval.errors import InputError, unreadable
-from gitleaks_eval.input_file import read_input
+from gitleaks_eval.input_file import LARGEST_TEXT, DocumentError, read_input
+from gitleaks_eval.input_yaml import parse_yaml
 from gitleaks_eval.pattern import PatternError
 from gitleaks_eval.schema import pointer, schema_problems
 from gitleaks_eval.secret_kinds import Secret, secret_kinds
 
 PLACEHOLDER = re.compile(r"\{\{\s*secret\.([A-Za-z0-9_-]+)\s*\}\}")
+_BARE_PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z0-9_-]+)\s*\}\}")
+# Of all that the commits of a recipe write, and of a generated line.
+MOST_BYTES = 1 << 30
+LONGEST_LINE = 100
 DEFAULT_BRANCH = "main"
 # What git itself takes for .git: also the short name of Windows, and with characters that HFS+ ignores.
 _DOT_GIT = re.compile(r"(\.git|git~1)[ .]*(:.*)?", re.IGNORECASE)
 _IGNORED_BY_HFS = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
-# The C parser where PyYAML was built with it; both read the same language.
-_FastLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def load_recipe(path: Path) -> Recipe:
             no repository can be built from (JSON pointer).
     """
     try:
-        content = read_input(path)
+        content = read_input(path, LARGEST_TEXT)
     except FileNotFoundError:
         raise InputError(f"recipe {path}: this file is missing; write it, or give --gitleaks-analysis") from None
     except OSError as error:
@@ -82,15 +83,36 @@ def parse_recipe(content: bytes, source: str) -> Recipe:
     Raises:
         InputError: as `load_recipe`.
     """
-    document = _parse_yaml(content, source)
+    try:
+        document = parse_yaml(content)
+    except DocumentError as error:
+        raise InputError(f"{source}: not YAML: {error}") from None
     if problems := schema_problems("recipe", document):
-        raise InputError("\n".join(f"{source}: {problem}" for problem in problems[:5]))
+        raise InputError(*(f"{source}: {problem}" for problem in problems[:5]))
     reader = _Reader(source)
     secrets = {name: reader.secret(spec, ["secrets", name]) for name, spec in document.get("secrets", {}).items()}
     commits = tuple(
         reader.commit(commit, ["commits", index], secrets) for index, commit in enumerate(document["commits"])
     )
+    if _amount(secrets, commits) > MOST_BYTES:
+        raise InputError(f"{source}: /commits: they write more than {MOST_BYTES >> 20} MiB in all; write less")
     return Recipe(secrets, commits)
+
+
+def _amount(secrets: Mapping[str, Secret], commits: tuple[Commit, ...]) -> int:
+    """How many characters and bytes the files of all commits have, or more, before anything is built."""
+    lengths = {name: len(secret.value) for name, secret in secrets.items()}
+    parts = (part for commit in commits for content in commit.write.values() for part in content)
+    return sum(
+        part.repeat
+        * (
+            len(part.text)
+            + len(part.data)
+            + LONGEST_LINE * part.lines
+            + sum(lengths[name] for name in PLACEHOLDER.findall(part.text))
+        )
+        for part in parts
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +185,8 @@ class _Reader:
         text = spec.get("text", "")
         self._encodable(text, place)
         self._encodable(str(spec.get("seed", "")), place)
-        for name in secrets:
-            if re.search(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", text):
+        for name in _BARE_PLACEHOLDER.findall(text):
+            if name in secrets:
                 raise self._error(place, f"write the secret {name!r} as {{{{secret.{name}}}}}")
         for name in PLACEHOLDER.findall(text):
             if name not in secrets:
@@ -233,40 +255,3 @@ def _fits_git(date: datetime) -> bool:
 def _as_bytes(path: str) -> bytes:
     r"""The bytes that git stores; `\xE9` in a path is that byte, for names that are not UTF-8."""
     return re.sub(rb"\\x([0-9A-Fa-f]{2})", lambda match: bytes.fromhex(match[1].decode()), path.encode("utf-8"))
-
-
-class _Loader(_FastLoader):  # type: ignore[misc]  # one of two classes, chosen at run time
-    """YAML with dates left as text, every key a string, and no key twice."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML wants a class attribute
-        first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in _FastLoader.yaml_implicit_resolvers.items()
-    }
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
-        keys = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node)
-            if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is no text; put it in quotes", key_node.start_mark
-                )
-            if key in keys:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands here twice", key_node.start_mark
-                )
-            keys.add(key)
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return mapping
-
-
-def _parse_yaml(content: bytes, source: str) -> Any:
-    try:
-        return yaml.load(content, Loader=_Loader)  # noqa: S506 - a SafeLoader with more checks
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = f"{place}{error.problem}"
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        problem = " ".join(str(error).split())
-    raise InputError(f"{source}: not YAML: {problem}")

@@ -1,5 +1,6 @@
 """Built repositories, kept in the user's cache and reused while they are what was built."""
 
+import errno
 import hashlib
 import json
 import os
@@ -13,11 +14,14 @@ from filelock import FileLock
 
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.git import Readable, readable
+from gitleaks_eval.input_file import read_input
 from gitleaks_eval.recipe import Recipe
 from gitleaks_eval.repository import build
 from gitleaks_eval.user_cache import cache_folder
 
 MANIFEST = "manifest.json"
+# In front of a manifest: the hash of the rest, in hex, and a line end.
+DIGEST_BYTES = 65
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,9 @@ def build_into(folder: Path, recipe: Recipe, source: str) -> BuiltRepository:
         try:
             build(recipe, scratch / "repository", source)
             there = readable(scratch / "repository")
-            manifest = {"files": _hashes(scratch / "repository"), "readable": asdict(there)}
-            (scratch / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-            shutil.rmtree(folder, ignore_errors=True)
+            manifest = json.dumps({"files": _hashes(scratch / "repository"), "readable": asdict(there)}).encode()
+            (scratch / MANIFEST).write_bytes(_digest(manifest) + manifest)
+            _remove(folder)
             scratch.rename(folder)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -75,21 +79,50 @@ def build_into(folder: Path, recipe: Recipe, source: str) -> BuiltRepository:
 
 def _unchanged(folder: Path) -> BuiltRepository | None:
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        content = read_input(folder / MANIFEST)
+        digest, document = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+        # Only what we wrote is looked into: anything else may be broken in any way.
+        if digest != _digest(document):
+            return None
+        manifest = json.loads(document)
         if manifest["files"] == _hashes(folder / "repository"):
             return BuiltRepository(folder / "repository", Readable(**manifest["readable"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except OSError:
         pass
     return None
 
 
 def _hashes(folder: Path) -> dict[str, str]:
+    """The hash of each file.
+
+    Raises:
+        OSError: when one cannot be read, or is a link, a pipe or anything but a file.
+    """
     hashes = {}
-    for root, _, names in os.walk(folder):
-        for name in names:
+    for root, folders, names in os.walk(folder, onerror=_raise):
+        for name in (*folders, *names):
             path = Path(root, name)
-            hashes[path.relative_to(folder).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+            if path.is_symlink():
+                raise OSError(errno.EINVAL, "it is a link", str(path))
+            if name in names:
+                hashes[path.relative_to(folder).as_posix()] = hashlib.sha256(read_input(path)).hexdigest()
     return hashes
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _remove(path: Path) -> None:
+    """Remove what stands where a repository belongs: a folder, a file, a pipe or a link."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _digest(manifest: bytes) -> bytes:
+    return hashlib.sha256(manifest).hexdigest().encode() + b"\n"
 
 
 def _key(recipe: Recipe) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError
+from gitleaks_eval.input_file import named_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,12 @@ class Given:
     named_by: str
 
     def path(self) -> Path:
-        """The value as a path, absolute."""
-        return self.base / Path(self.value).expanduser()
+        """The value as a path, absolute.
+
+        Raises:
+            InputError: when no file or folder can be there.
+        """
+        return named_path(self.value, self.base, self.named_by)
 
 
 def given(root: Root, name: str, *, ini_only: bool = False) -> Given | None:

@@ -1,6 +1,5 @@
 """The only place that runs a scanner, and the judgement whether a scan counts."""
 
-import json
 import os
 import re
 import shutil
@@ -16,6 +15,7 @@ from typing import Any, Literal
 from gitleaks_eval.errors import EvaluationError
 from gitleaks_eval.git import Readable, git_environment, write_head
 from gitleaks_eval.gitleaks import IGNORE_ALLOW, ScannerBuild
+from gitleaks_eval.input_file import LARGEST_JSON, DocumentError, parse_json
 from gitleaks_eval.process import Finished, run_limited
 from gitleaks_eval.scanners import SCANNERS
 
@@ -195,21 +195,17 @@ def _read_report(report: Path, done: Finished) -> list[dict[str, Any]]:
             raise EvaluationError("wrote a report that is no regular file")
         with report.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            findings = json.loads(file.read(), parse_constant=_no_number) if size else None
+            findings = parse_json(file.read(LARGEST_JSON)) if size else None
     except OSError:
         problem = "wrote no report"
-    except (ValueError, RecursionError):
-        problem = "wrote a report that is not JSON"
+    except DocumentError:
+        # Its words quote a key, and a key may hold anything.
+        problem = "wrote a report that is not JSON, or has a key twice"
     else:
         # betterleaks writes `null` for no findings; an empty file is no report at all.
         findings = [] if findings is None and size else findings
         return _believable(findings, done)
     raise EvaluationError(f"ended with exit code {done.status} and {problem}")
-
-
-def _no_number(name: str) -> None:
-    # NaN and Infinity are Python's extension: no Gitleaks writes them.
-    raise ValueError(name)
 
 
 def _believable(findings: object, done: Finished) -> list[dict[str, Any]]:

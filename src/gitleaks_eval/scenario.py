@@ -1,6 +1,5 @@
 """A scenario: what must be found (its ground truth) and where its recipe or its analysis stands."""
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import InputError, unreadable
-from gitleaks_eval.input_file import read_input
+from gitleaks_eval.input_file import LARGEST_TEXT, named_path, read_json
 from gitleaks_eval.masking import Masks
 from gitleaks_eval.schema import schema_problems
 
@@ -153,7 +152,7 @@ def load_scenarios(sources: Iterable[str], base: Path, analyses: Path | None = N
             try:
                 scenario = load_scenario(path, recipes, analyses)
             except InputError as error:
-                problems.append(str(error))
+                problems += error.args
                 continue
             if other := scenarios.get(scenario.name):
                 problems.append(
@@ -161,7 +160,7 @@ def load_scenarios(sources: Iterable[str], base: Path, analyses: Path | None = N
                 )
             scenarios[scenario.name] = scenario
     if problems:
-        raise InputError("\n".join(problems[:20]))
+        raise InputError(*problems[:20])
     if not scenarios:
         raise InputError("--gitleaks-scenarios: no scenario given; name `core`, `edge` or a folder")
     return [scenarios[name] for name in sorted(scenarios)]
@@ -176,7 +175,7 @@ def scenario_folders(source: str, base: Path) -> tuple[Path, Path]:
     if source in SUITES:
         within = "" if source == "core" else source
         return shipped_data("ground_truth") / within, shipped_data("synthetic_repos") / within
-    folder = base / Path(source).expanduser()
+    folder = named_path(source, base, "--gitleaks-scenarios")
     if not folder.is_dir():
         wrong = "is not a folder" if folder.exists() else "does not exist"
         raise InputError(f"--gitleaks-scenarios {folder}: {wrong}; name `core`, `edge` or a folder of scenarios")
@@ -199,9 +198,9 @@ def load_scenario(path: Path, recipes: Path, analyses: Path | None = None) -> Sc
     name = path.stem
     if not name.isprintable() or set(name) & set("[]/\\"):
         raise InputError(f"ground truth {str(path)!r}: rename it: brackets and controls break test ids")
-    document = read_json(path, "ground truth")
+    document = read_json(path, "ground truth", LARGEST_TEXT)
     if problems := schema_problems("ground_truth", document):
-        raise InputError("\n".join(f"ground truth {path}: {problem}" for problem in problems[:5]))
+        raise InputError(*(f"ground truth {path}: {problem}" for problem in problems[:5]))
     return Scenario(
         name=name,
         description=document.get("description", ""),
@@ -210,26 +209,6 @@ def load_scenario(path: Path, recipes: Path, analyses: Path | None = None) -> Sc
         recipe=recipes / f"{name}.yaml",
         analysis=analyses / f"{name}.json" if analyses else None,
     )
-
-
-def read_json(path: Path, what: str) -> Any:
-    """Parse a JSON file of the user's; `what` says what it is.
-
-    Raises:
-        InputError: when it cannot be read (and why) or parsed (line and column).
-    """
-    try:
-        return json.loads(read_input(path).decode("utf-8"), parse_constant=_no_number)
-    except OSError as error:
-        raise unreadable(what, path, error) from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{what} {path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{what} {path}: not JSON that can be read: {error}") from None
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _ground_truths(folder: Path, source: str) -> list[Path]:

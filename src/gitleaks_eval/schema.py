@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,14 @@ from gitleaks_eval.escaping import printable
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
+# A document may be wrong in each of a million places.
+PROBLEMS_AT_MOST = 1000
 SCHEMAS = Path(__file__).parent / "schemas"
 
 
 def schema_problems(name: str, document: Any) -> list[str]:
-    """Each violation of the schema `name` as `JSON pointer: what is wrong`, sorted by place."""
-    errors = _validator(name).iter_errors(document)
+    """Each violation of the schema `name` as `JSON pointer: what is wrong`, sorted by place; the first 1,000 only."""
+    errors = islice(_validator(name).iter_errors(document), PROBLEMS_AT_MOST)
     return sorted(f"{pointer(error.absolute_path)}: {printable(_described(error))}" for error in errors)
 
 

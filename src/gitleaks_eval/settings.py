@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from gitleaks_eval.candidates import Candidate, read_candidates
 from gitleaks_eval.errors import InputError
 from gitleaks_eval.gitleaks import ScannerChoice
+from gitleaks_eval.input_file import read_json
 from gitleaks_eval.kinds import ALL, CORPORA, SCENARIOS, read_kinds
 from gitleaks_eval.reports.folder import ANALYSES, ReportFolder, link_on_the_way
 from gitleaks_eval.root import Given, Root, given, refuse_beside
-from gitleaks_eval.scenario import read_json
 from gitleaks_eval.severity import SHIPPED_POLICY, load_policy
 
 if TYPE_CHECKING:

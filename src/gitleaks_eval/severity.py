@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitleaks_eval.errors import InputError
-from gitleaks_eval.scenario import read_json
+from gitleaks_eval.input_file import LARGEST_TEXT, read_json
 from gitleaks_eval.schema import schema_problems
 
 SHIPPED_POLICY = Path(__file__).parent / "data" / "severity_policy.json"
@@ -38,9 +38,9 @@ def load_policy(path: Path = SHIPPED_POLICY) -> SeverityPolicy:
         InputError: when the file is missing, unreadable, no JSON, does not follow the schema, or gives a
             rule two levels.
     """
-    document = read_json(path, "severity policy")
+    document = read_json(path, "severity policy", LARGEST_TEXT)
     if problems := schema_problems("severity_policy", document):
-        raise InputError("\n".join(f"severity policy {path}: {problem}" for problem in problems[:5]))
+        raise InputError(*(f"severity policy {path}: {problem}" for problem in problems[:5]))
     by_rule: dict[str, str] = {}
     for level, rules in document["rules"].items():
         for rule in rules:

@@ -84,7 +84,7 @@ def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
                 except Exception as error:  # noqa: BLE001 - its traceback could show raw secrets; only its place is kept
                     write_atomically(failure, (_no_room(error) or _internal(error)).encode())
         if failure.exists():
-            raise EvaluationError(failure.read_text(encoding="utf-8"))
+            raise EvaluationError(*failure.read_text(encoding="utf-8").splitlines())
     except OSError as error:
         raise EvaluationError(_no_room(error) or _internal(error)) from None
     return product

@@ -1,12 +1,12 @@
 """Requests and replies of the Messages API, as values."""
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gitleaks_eval.escaping import without_surrogates
+from gitleaks_eval.input_file import DocumentError, parse_json
 from gitleaks_eval.judges.answer import answer_schema
 
 # Thinking counts, too: 1,024 would cut answers off.
@@ -57,8 +57,8 @@ def request_body(prompt: str, model: str, sub_dimensions: Sequence[str]) -> dict
 def read_message(body: bytes) -> Message | None:
     """The message in the body of a 200, or None where it is something else: HTML, another shape, nothing."""
     try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
+        document = parse_json(body)
+    except DocumentError:
         return None
     if not isinstance(document, dict) or not isinstance(document.get("content"), list):
         return None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.input_file import DocumentError, parse_json, read_input
 from gitleaks_eval.judges.message import MODEL_ID, STOP_REASON, Message, tokens
 from gitleaks_eval.sharing import write_atomically
 
@@ -47,8 +48,7 @@ def load(folder: Path, name: str) -> Message | None:
     """
     path = entry_path(folder, name)
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+        content = read_input(path, LARGEST)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -66,11 +66,9 @@ def _broken(path: Path, problem: str) -> EvaluationError:
 
 
 def _message(content: bytes) -> Message | None:
-    if len(content) > LARGEST:
-        return None
     try:
-        entry = json.loads(content)
-    except (ValueError, RecursionError):
+        entry = parse_json(content)
+    except DocumentError:
         return None
     if not isinstance(entry, dict) or set(entry) != {"model", "stop_reason", "text", "usage"}:
         return None
