@@ -27,7 +27,9 @@ _KINDS: Mapping[str, Collection[type]] = {
     **dict.fromkeys(("severity", "reported_rule_id", "reported_severity"), _MAYBE_TEXT),
     "line_number": {int},
     "reported_line_number": {int, type(None)},
+    "labelled": {bool},
 }
+_OPTIONAL = {*_REPORTED, "labelled"}
 _COUNTS = ("expected", "unlisted_detected", "unlisted_missed", "unlisted_unexpected")
 
 
@@ -41,6 +43,7 @@ def baseline_json(one: Evaluated) -> bytes:
         "score": one.score,
         "decision": one.decision,
         "guarded_decision": one.guarded_decision,
+        "corpora": sorted(one.corpora),
         "config_lint": {check_id: sorted(faults) for check_id, faults in sorted(one.lint.items())},
     }
     lists = {
@@ -97,7 +100,7 @@ def evaluated_from_baseline(document: Any, source: str) -> Evaluated:
     if problems := schema_problems(
         "baseline", {**document, "findings": []} if isinstance(findings, list) else document
     ):
-        raise InputError("\n".join(f"{option}: {problem}" for problem in problems[:5]))
+        raise InputError(*(f"{option}: {problem}" for problem in problems[:5]))
     counts = {one["name"]: [one[count] for count in _COUNTS] for one in document["scenarios"]}
     matches: dict[str, list[Match]] = {name: [] for name in counts}
     for index, entry in enumerate(document["findings"]):
@@ -116,6 +119,7 @@ def evaluated_from_baseline(document: Any, source: str) -> Evaluated:
         guarded_decision=document["guarded_decision"],
         has_errors=False,
         lint={check_id: frozenset(faults) for check_id, faults in document["config_lint"].items()},
+        corpora=frozenset(document.get("corpora", ())),
     )
 
 
@@ -165,6 +169,8 @@ def _finding(match: Match) -> dict[str, Any]:
     for name, other in _REPORTED.items():
         if fields[name] == (None if match.status == MISSED else fields[other]):
             del fields[name]
+    if match.labelled:
+        del fields["labelled"]
     return fields
 
 
@@ -172,9 +178,12 @@ def _is_finding(entry: object) -> bool:
     if not isinstance(entry, dict) or not entry.keys() <= _KINDS.keys():
         return False
     kinds_fit = all(type(entry[name]) in _KINDS[name] for name in entry)
-    return kinds_fit and entry.keys() >= _KINDS.keys() - _REPORTED.keys() and entry["status"] in STATUSES
+    return kinds_fit and entry.keys() >= _KINDS.keys() - _OPTIONAL and entry["status"] in STATUSES
 
 
 def _match(entry: Mapping[str, Any]) -> Match:
-    left_out = {name: None if entry["status"] == MISSED else entry[other] for name, other in _REPORTED.items()}
+    left_out: dict[str, Any] = {
+        name: None if entry["status"] == MISSED else entry[other] for name, other in _REPORTED.items()
+    }
+    left_out["labelled"] = True
     return Match._make(entry[name] if name in entry else left_out[name] for name in Match._fields)

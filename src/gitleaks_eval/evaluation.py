@@ -19,7 +19,7 @@ from gitleaks_eval import marks
 from gitleaks_eval.candidates import Candidate, Trial
 from gitleaks_eval.envelope import Analysis
 from gitleaks_eval.errors import EvaluationError, InputError
-from gitleaks_eval.escaping import json_value
+from gitleaks_eval.escaping import json_value, printable
 from gitleaks_eval.evidence import CheckFailed, Evidence
 from gitleaks_eval.kinds import OPTION as ONLY_OPTION
 from gitleaks_eval.kinds import REPOS
