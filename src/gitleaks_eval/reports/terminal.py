@@ -65,7 +65,7 @@ def comparison_summary(
 def _details(run: Run, verbosity: int) -> Iterator[str]:
     if verbosity >= 0:
         yield from _scores(run, verbosity)
-        yield from _repositories(run)
+    yield from _repositories(run)
     if run.judged:
         yield from (
             judges_lines(run.judged, run.combined, verbosity)
