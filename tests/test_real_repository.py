@@ -22,6 +22,7 @@ from gitleaks_eval.git import git_environment, head_contents, head_files, read_h
 from gitleaks_eval.gitleaks import probe
 from gitleaks_eval.real_repository import (
     Clone,
+    Named,
     RealRepository,
     clone,
     name_repositories,
@@ -78,12 +79,47 @@ def test_paths_and_urls_are_read_in_order_from_the_command_line_and_from_lists(t
     listed = "\ufeff# ours\n\nthere\n  https://example.com/x.git  \r\n"
     (tmp_path / "lists/repos.txt").write_text(listed, encoding="utf-8")
     values = ["here", "@lists/repos.txt", "git@example.com:a/b.git", "ssh://git@example.com/c"]
-    assert read_sources(values, tmp_path) == [
+    sources = read_sources(values, tmp_path)
+    assert [source.location for source in sources] == [
         str(tmp_path / "here"),
         str(tmp_path / "lists/there"),
         "https://example.com/x.git",
         *values[2:],
     ]
+    assert {source.name for source in sources} == {""}
+
+
+def test_a_repository_can_be_named_on_the_command_line_and_in_a_list(tmp_path: Path) -> None:
+    for name in ("here", "a=b", "lists/there"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "lists/repos.txt").write_text("ours=there\nweb = x\n".replace("web = x", "web=https://e.com/x?a=b"))
+    values = ["one=here", "@lists/repos.txt", "a=b", "two=a=b", "./a=b", "scp=git@e.com:x.git", "https://e.com/y?c=d"]
+    sources = read_sources(values, tmp_path)
+    assert [(source.name, source.location) for source in sources] == [
+        ("one", str(tmp_path / "here")),
+        ("ours", str(tmp_path / "lists/there")),
+        ("web", "https://e.com/x?a=b"),
+        ("", str(tmp_path / "a=b")),
+        ("two", str(tmp_path / "a=b")),
+        ("", str(tmp_path / "a=b")),
+        ("scp", "git@e.com:x.git"),
+        ("", "https://e.com/y?c=d"),
+    ]
+    assert "a=b" not in repr(sources[2])
+    names = [one.name for one in real_repositories(values, tmp_path, ["b", "x"])]
+    assert names == ["one", "ours", "web", "a-b", "two", "a-b-2", "scp", "y"]
+
+
+@pytest.mark.parametrize("taken", [["ONE"], []])
+def test_a_name_that_is_taken_is_an_input_error(tmp_path: Path, taken: list[str]) -> None:
+    values = ["one=."] if taken else ["one=.", "One=."]
+    with pytest.raises(InputError, match=r"^--gitleaks-real-repo [oO]ne=…: another repository or scenario has this"):
+        real_repositories(values, tmp_path, taken)
+
+
+def test_a_name_from_a_path_gives_way_to_one_of_the_users(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    assert [one.name for one in real_repositories(["one", "one=."], tmp_path, ())] == ["one-2", "one"]
 
 
 @pytest.mark.parametrize(
@@ -96,6 +132,12 @@ def test_paths_and_urls_are_read_in_order_from_the_command_line_and_from_lists(t
         ("a-file", "a-file is not a folder"),
         ("-uX", "looks like an option"),
         ("--upload-pack=touch x", "looks like an option"),
+        ("my repo=.", "the name 'my repo' of a repository is a file and part of a test's id; write letters"),
+        ("my.=.", "the name 'my.' of a repository"),
+        ("n" * 101 + "=.", "the name 'n+' of a repository"),
+        ("one=missing", "missing does not exist"),
+        ("one=-uX", "looks like an option"),
+        ("one=", "does not exist"),
         ("ext::sh -c touch% x", "names a command"),
         ("fd::7", "names a command"),
         ("ext://x/y", "the transport of ext://x/y is not one of https://"),
@@ -134,16 +176,18 @@ def test_what_is_wrong_on_sight_is_an_input_error_that_names_the_option(
         (["git@e.com:two.git", "https://u:p@e.com/a/three.git?x=1#y"], ["two", "three"]),
         (
             ["/x/..", "/x/.", "/", "https://e.com", "/x/.git"],
-            ["repository", "repository-2", "repository-3", "e.com", "repository-4"],
+            ["x", "x-2", "repository", "e.com", "x-3"],
         ),
         (["/x/a[b]::c\n\x1b/d e"], ["d-e"]),
         (["/x/a[b]\u202e\udcff|c"], ["a-b-c"]),
         (["/x/.hidden", "/x/taken", "/x/TAKEN"], ["hidden", "taken-2", "TAKEN-3"]),
         (["/x/" + "y" * 300], ["y" * 100]),
+        (["/srv/acme/.git", "/srv/acme/repo.git", "/srv/acme/repository/.git"], ["acme", "acme-2", "acme-3"]),
+        (["/srv/acme.git/bare", "/repo.git", "https://e.com/acme/repo.git"], ["acme", "repository", "repo"]),
     ],
 )
 def test_names_are_fit_for_files_and_test_ids_and_differ(sources: list[str], names: list[str]) -> None:
-    assert name_repositories(sources, {"Taken"}) == names
+    assert name_repositories([Named("", source) for source in sources], {"Taken"}) == names
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,11 @@ from corpus import shipped_scenarios
 from histories import fast_import, growing, history, inline, make_hostile, merging, straight
 from messages_server import Behaviour, Handler, MessagesServer, Recorded, good, serving
 
+from gitleaks_eval.reports.evaluation_report import _repository
+from gitleaks_eval.reports.run import RealEvaluation
+from gitleaks_eval.reports.scorecard import _real_findings
+from gitleaks_eval.severity import LEVELS
+
 CACHE_HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 WITHOUT_A_TRUTH = {
     *(f"SC-{number}" for number in range(1, 9)),
@@ -26,7 +31,7 @@ WITHOUT_A_TRUTH = {
 }
 KEYS = {
     *("name", "commit", "shallow", "findings_by_rule", "findings_by_severity", "suppressions", "results"),
-    *("source", "suppressions_total", "problem"),
+    *("source", "suppressions_total", "problem", "findings"),
 }
 OWN_CHECKS = """
 from gitleaks_eval import check, check_at_most
@@ -293,6 +298,47 @@ def test_the_terminal_and_the_scorecard_say_what_was_found(evaluated: Ended) -> 
     card = (evaluated.folder / "gitleaks-eval-results/scorecard.md").read_text(encoding="utf-8")
     assert "## Real repositories" in card
     assert re.search(r"\| straight \| [0-9a-f]{12} \| github-pat 3 \|", card)
+
+
+def test_the_findings_are_listed_in_the_reports_the_most_severe_first(evaluated: Ended) -> None:
+    for name in ("evaluation_report.json", "scorecard.json"):
+        for one in evaluated.report(name)["real_world"]["repositories"]:
+            path = evaluated.folder / "gitleaks-eval-results/analysis" / f"{one['name']}.json"
+            analysed = json.loads(path.read_text(encoding="utf-8"))["data"]["findings"]
+            listed = one["findings"]
+            assert len(listed) == len(analysed) == sum(one["findings_by_rule"].values())
+            assert all(any(finding.items() <= other.items() for other in analysed) for finding in listed)
+            assert not any({"secret_preview", "commit_author"} & finding.keys() for finding in listed)
+            ranks = [LEVELS.index(finding["severity"]) for finding in listed]
+            assert ranks == sorted(ranks, reverse=True)
+    card = (evaluated.folder / "gitleaks-eval-results/scorecard.md").read_text(encoding="utf-8")
+    assert (
+        len(
+            re.findall(
+                r"^\| straight \| \S+:\d+ \| github-pat \| HIGH \| [0-9a-f]{12} \| (?:yes|no) \|$", card, re.MULTILINE
+            )
+        )
+        == 3
+    )
+
+
+def test_a_long_list_of_findings_is_bounded_in_the_reports() -> None:
+    finding = {"file_path": "a|b", "line_number": 1, "rule_id": "r", "severity": "LOW", "commit_hash": "c" * 40}
+    many = [{**finding, "in_current_head": True, "secret_preview": "****"}] * 1001
+    one = RealEvaluation("many", "/many", [], None, None, None, None, many)
+    lines = list(_real_findings([one]))
+    assert lines[3] == r"| many | a\|b:1 | r | LOW | cccccccccccc | yes |"
+    assert (len(lines), lines[-1]) == (54, "| many | 951 more: see its analysis | | | | |")
+    assert len(_repository(one)["findings"]) == 1000
+
+
+def test_a_quiet_run_says_what_was_found_in_a_repository_that_the_user_named(
+    gitleaks: Callable[[str], Path], repositories: Repositories, tmp_path: Path
+) -> None:
+    named = f"--gitleaks-real-repo=ours={repositories.folder / 'straight'}"
+    ended = run(tmp_path / "quiet", f"--gitleaks-binary={gitleaks('8.30.1')}", named, "-q")
+    assert "real  ours  3 findings; github-pat 3; severity HIGH 3\n" in ended.output
+    assert list(ended.repositories()) == ["ours"]
 
 
 def test_no_secret_of_a_real_repository_is_printed_or_kept(evaluated: Ended, repositories: Repositories) -> None:

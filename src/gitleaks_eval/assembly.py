@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from gitleaks_eval.catalogue import catalogue
 from gitleaks_eval.comparison import Evaluated, check_outcomes, lint_faults
@@ -16,6 +17,7 @@ from gitleaks_eval.reports.judges import combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scenario import Scenario
 from gitleaks_eval.scoring import count_findings, make_scorecard
+from gitleaks_eval.severity import LEVELS
 from gitleaks_eval.under_test import UnderTest
 from gitleaks_eval.workbench import analysis_path, read_subject, repository_path
 
@@ -134,7 +136,7 @@ def _real_evaluation(folder: Path, repository: RealRepository, recorded: Sequenc
         problems = [result.message for result in results if result.outcome == ERROR]
         problem = problems[0] if problems else "was not evaluated"
         return RealEvaluation(repository.name, repository.source, results, None, None, None, problem)
-    data: Mapping[str, Mapping[str, int]] = json.loads(path.read_bytes())["data"]
+    data: Mapping[str, Any] = json.loads(path.read_bytes())["data"]
     return RealEvaluation(
         repository.name,
         repository.source,
@@ -143,6 +145,7 @@ def _real_evaluation(folder: Path, repository: RealRepository, recorded: Sequenc
         data["secrets_by_rule"],
         data["secrets_by_severity"],
         None,
+        sorted(data["findings"], key=lambda one: -LEVELS.index(one["severity"])),
     )
 
 

@@ -55,7 +55,12 @@ _REPEATABLE: tuple[tuple[str, str, _IniType, str], ...] = (
     ("config", "FILE", "string", f"{_CONFIG_HELP}; repeat it to compare configurations"),
     ("scenarios", "core|edge|DIR", "args", _SCENARIOS_HELP),
     ("corpus", "KIND:PATH", "args", "a labelled corpus (annotated, report) as a scenario; repeatable"),
-    ("real_repo", "PATH|URL", "args", "a real repository to evaluate beside, or @FILE with one a line; repeatable"),
+    (
+        "real_repo",
+        "[NAME=]PATH|URL",
+        "args",
+        "a real repository to evaluate beside, or @FILE with one a line; repeatable",
+    ),
 )
 _INI_ONLY: tuple[tuple[str, _IniType, bool | None, str], ...] = (
     ("severity_policy", "string", None, "a severity policy of your own (JSON file)"),

@@ -39,6 +39,9 @@ _SMALL = 1 << 16
 _LARGEST_LIST = 256 << 20
 _NAME_LENGTH = 100
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
+_NAMED = re.compile(r"([^/:@=\\.-][^/:@=\\]*)=(.+)", re.DOTALL)
+# What folders of repositories are called, whatever is in them.
+_SAYS_NOTHING = {"", "bare", "checkout", "clone", "git", "mirror", "repo", "repository"}
 
 # Nothing may be fetched or run when the clone is looked at.
 _CLONE_CONFIG = """\
@@ -78,6 +81,14 @@ class RealRepository:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """An absolute path or a URL, and the name that the user gave the repository there; empty for none."""
+
+    name: str
+    location: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Clone:
     """A clone without checked-out files: what HEAD names, and whether history is cut off.
 
@@ -96,30 +107,51 @@ def real_repositories(values: Sequence[str], base: Path, taken: Collection[str])
     Raises:
         InputError: as `read_sources`.
     """
-    sources = read_sources(values, base)
-    names = name_repositories(sources, taken)
-    return [RealRepository(name, shown(source), source) for name, source in zip(names, sources, strict=True)]
+    named = read_sources(values, base)
+    names = name_repositories(named, taken)
+    return [RealRepository(name, shown(one.location), one.location) for name, one in zip(names, named, strict=True)]
 
 
-def read_sources(values: Sequence[str], base: Path) -> list[str]:
-    """Absolute paths and URLs, in order; `@FILE` names a file with one a line, relative to the file's folder.
+def read_sources(values: Sequence[str], base: Path) -> list[Named]:
+    """What the values name, in order; `@FILE` names a file with one a line, relative to the file's folder.
 
-    Blank lines and those that start with `#` are skipped in it.
+    `NAME=` in front of a path or URL names the repository. Blank lines and those that start with `#` are skipped in a
+    file.
 
     Raises:
-        InputError: when a file cannot be read or names none, a path does not exist, or a URL has a transport
-            other than https, http, ssh, git and file.
+        InputError: when a file cannot be read or names none, a name is not fit for a file, a path does not exist, or
+            a URL has a transport other than https, http, ssh, git and file.
     """
-    sources: list[str] = []
+    sources: list[Named] = []
     for value in values:
         if value.startswith("@"):
             sources += _listed(named_path(value[1:], base, f"{OPTION} @"))
         else:
-            sources.append(_source(value, base, OPTION))
+            sources.append(_named(value, base, OPTION))
     return sources
 
 
-def _listed(path: Path) -> list[str]:
+def _named(value: str, base: Path, place: str) -> Named:
+    named = _NAMED.fullmatch(value)
+    if named is None or _is_folder(value, base):
+        return Named("", _source(value, base, place))
+    name, location = named.groups()
+    if _fit_name(name) != name:
+        raise InputError(
+            f"{place}: the name {printable(name)[:_NAME_LENGTH]!r} of a repository is a file and part of a test's id; "
+            f"write letters, digits and . _ + - (or ./ in front of a path that holds a `=`)"
+        )
+    return Named(name, _source(location, base, place))
+
+
+def _is_folder(value: str, base: Path) -> bool:
+    try:
+        return (base / value).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _listed(path: Path) -> list[Named]:
     place = f"{OPTION} @{path}"
     try:
         lines = read_input(path, LARGEST_TEXT).decode("utf-8-sig").splitlines()
@@ -129,7 +161,7 @@ def _listed(path: Path) -> list[str]:
         raise InputError(f"{place}: is no UTF-8 text; write one path or URL a line") from None
     entries = [(number, line.strip()) for number, line in enumerate(lines, 1)]
     sources = [
-        _source(text, path.parent, f"{place}, line {number}")
+        _named(text, path.parent, f"{place}, line {number}")
         for number, text in entries
         if text and not text.startswith("#")
     ]
@@ -181,17 +213,24 @@ def _allowed() -> str:
     return ", ".join(f"{name}://" for name in TRANSPORTS)
 
 
-def name_repositories(sources: Sequence[str], taken: Collection[str]) -> list[str]:
-    """A name for each source, from its last part, that no other has and that is fit for a file and a test's id.
+def name_repositories(sources: Sequence[Named], taken: Collection[str]) -> list[str]:
+    """A name for each source, the user's or one from its path, that no other has and that is fit for a file.
 
-    Names differ by more than upper and lower case; `-2`, `-3` follow where one is taken.
+    Names differ by more than upper and lower case; where one from a path is taken, `-2`, `-3` follow.
+
+    Raises:
+        InputError: when a name of the user's is taken.
     """
     used = {name.casefold() for name in taken}
+    for name in (source.name for source in sources if source.name):
+        if name.casefold() in used:
+            raise InputError(f"{OPTION} {name}=…: another repository or scenario has this name; choose another")
+        used.add(name.casefold())
     names = []
     for source in sources:
-        stem = _stem(source)
-        name, count = stem, 1
-        while name.casefold() in used:
+        stem = _stem(source.location)
+        name, count = source.name or stem, 1
+        while not source.name and name.casefold() in used:
             count += 1
             name = f"{stem}-{count}"
         used.add(name.casefold())
@@ -199,10 +238,16 @@ def name_repositories(sources: Sequence[str], taken: Collection[str]) -> list[st
     return names
 
 
-def _stem(source: str) -> str:
-    last = re.split(r"[/:\\]", shown(source).rstrip("/\\"))[-1]
-    last = last.removesuffix(".git")
-    return _UNSAFE.sub("-", last)[:_NAME_LENGTH].strip(".-") or "repository"
+def _stem(location: str) -> str:
+    """The last part of a path or URL; of a path the last that says something, as in `acme/repo.git` or `acme/.git`."""
+    parts = re.split(r"[/:\\]", shown(location).rstrip("/\\"))
+    stems = [_fit_name(part.removesuffix(".git")) for part in reversed(parts)]
+    telling = (stem for stem in stems if stem.casefold() not in _SAYS_NOTHING)
+    return (next(telling, "") if Path(location).is_absolute() else stems[0]) or "repository"
+
+
+def _fit_name(text: str) -> str:
+    return _UNSAFE.sub("-", text)[:_NAME_LENGTH].strip(".-")
 
 
 def shown(source: str) -> str:

@@ -52,6 +52,11 @@ def evaluation_report(run: Run) -> Iterator[bytes]:
     )
 
 
+REAL_FINDINGS_AT_MOST = 1000
+# Of a finding in a real repository: where it is, and neither its preview nor its author.
+_FINDING = ("file_path", "line_number", "rule_id", "severity", "commit_hash", "in_current_head")
+
+
 def real_world_fields(run: Run) -> dict[str, Any]:
     """`real_world` as the reports have it; nothing without a real repository."""
     if not run.repositories:
@@ -73,6 +78,7 @@ def _repository(one: RealEvaluation) -> dict[str, Any]:
         **left,
         "findings_by_rule": one.by_rule,
         "findings_by_severity": one.by_severity,
+        "findings": [{key: finding[key] for key in _FINDING} for finding in one.findings[:REAL_FINDINGS_AT_MOST]],
         "problem": one.problem,
         "results": [result_fields(result) for result in one.results],
     }

@@ -20,7 +20,8 @@ class RealEvaluation:
     """A real repository that was evaluated beside the scenarios: it enters no score and no decision.
 
     `left` has its commit, whether it is shallow, and its suppressions; `by_rule` and `by_severity` count its
-    findings. All three are None, and `problem` says why, when it could not be evaluated.
+    findings. All three are None, and `problem` says why, when it could not be evaluated. `findings` are those of its
+    analysis, the most severe first.
     """
 
     name: str
@@ -30,6 +31,7 @@ class RealEvaluation:
     by_rule: Mapping[str, int] | None
     by_severity: Mapping[str, int] | None
     problem: str | None
+    findings: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)

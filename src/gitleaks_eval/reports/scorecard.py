@@ -1,7 +1,7 @@
 """`scorecard.json` with the keys of the reference implementation, and `scorecard.md` for people."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,10 +12,11 @@ from gitleaks_eval.metrics import rate_texts
 from gitleaks_eval.recorder import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
 from gitleaks_eval.reports.judges import judges_markdown, llm_fields
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scoring import CRITICAL_CHECKS, THRESHOLDS, Score, score_of
 
 LISTED_AT_MOST = 200
+REAL_FINDINGS_SHOWN = 50
 
 
 def scorecard_json(run: Run) -> bytes:
@@ -241,6 +242,22 @@ def _repositories(run: Run) -> Iterator[str]:
         hidden = f"{one.left['suppressions_total']}" + (f" ({obeyed} obeyed)" if obeyed else "")
         cells = (one.name, commit, counted(one.by_rule), counted(one.by_severity), hidden)
         yield f"| {' | '.join(map(markdown, cells))} | {' '.join(failed_ids(one.results))} |"
+    yield from _real_findings(run.repositories)
+
+
+def _real_findings(repositories: Sequence[RealEvaluation]) -> Iterator[str]:
+    if not any(one.findings for one in repositories):
+        return
+    yield ""
+    yield "| Repository | Finding | Rule | Severity | Commit | In HEAD |"
+    yield "|---|---|---|---|---|---|"
+    for one in repositories:
+        for finding in one.findings[:REAL_FINDINGS_SHOWN]:
+            place, in_head = f"{finding['file_path']}:{finding['line_number']}", finding["in_current_head"]
+            cells = (one.name, place, finding["rule_id"], finding["severity"], finding["commit_hash"][:12])
+            yield f"| {' | '.join(map(markdown, cells))} | {'yes' if in_head else 'no'} |"
+        if (more := len(one.findings) - REAL_FINDINGS_SHOWN) > 0:
+            yield f"| {markdown(one.name)} | {more} more: see its analysis | | | | |"
 
 
 def counted(counts: Mapping[str, int] | None) -> str:

@@ -92,8 +92,7 @@ def _details(run: Run, verbosity: int) -> Iterator[str]:
         yield from _scores(run, verbosity)
     if verbosity >= 0:
         yield from _corpora(run)
-    if verbosity >= 0 or any(one.left is None or failed_ids(one.results) for one in run.repositories):
-        yield from _repositories(run)
+    yield from _repositories(run)
     if run.judged:
         yield from (
             judges_lines(run.judged, run.combined, verbosity)
