@@ -44,7 +44,7 @@ def test_the_report_follows_its_schema(pytester: pytest.Pytester, options: list[
         },
         {
             "scenario": "leaky", "file_path": "deploy/key.pem", "line_number": 1, "rule_id": "private-key",
-            "severity": None, "status": "missed", "reported_rule_id": None, "reported_line_number": None,
+            "severity": "HIGH", "status": "missed", "reported_rule_id": None, "reported_line_number": None,
             "reported_severity": None,
         },
     ]  # fmt: skip
