@@ -637,6 +637,17 @@ def test_a_missing_finding_is_named_with_its_place() -> None:
     assert outcome.evidence.actual["count"] == 4
 
 
+@pytest.mark.parametrize(
+    ("spread", "told"),
+    [([7000, 9000.5], " (fastest of repeated scans: 7000 to 9000 ms)"), ("x", ""), ([1], ""), (None, "")],
+)
+def test_a_check_of_times_says_how_far_repeated_scans_are_apart(spread: object, told: str) -> None:
+    slow: Edits = {("data", "scan_time_ms"): 7000, ("data", "scan_time_spread_ms"): spread}
+    truth: Edits = {("thresholds", "max_scan_time_ms"): 5000}
+    outcome = outcome_of("SP-1", expecting(truth), analysed(edited(envelope(), slow)))
+    assert outcome.text.splitlines()[0] == f"scan time in ms{told}: at most 5000, found 7000"
+
+
 def test_a_finding_that_is_not_found_is_a_mismatch_of_severities_that_says_so() -> None:
     edits: Edits = {("data", "findings", 1): REMOVED, nth(2, "severity"): "LOW"}
     outcome = outcome_of("SA-11", expecting(), analysed(edited(envelope(), edits)))
