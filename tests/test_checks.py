@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -119,9 +120,9 @@ DOCTORED = [
     Doctored("SA-8", "a file is not listed", {("data", "files", ".env"): REMOVED}),
     Doctored("SA-9", "a rule found fewer", {("data", "secrets_by_rule", "private-key"): 1}),
     Doctored("SA-9", "a rule found more", {("data", "secrets_by_rule", "github-pat"): 2}),
-    Doctored("SA-10", "a line is another", {nth(0, "line_number"): 4}),
-    Doctored("SA-10", "a rule is another", {nth(0, "rule_id"): "jwt"}),
-    Doctored("SA-10", "a file is another", {nth(0, "file_path"): ".env.old"}),
+    Doctored("SA-10", "a line is another", {nth(0, "line_number"): 4}, also("SA-11")),
+    Doctored("SA-10", "a rule is another", {nth(0, "rule_id"): "jwt"}, also("SA-11")),
+    Doctored("SA-10", "a file is another", {nth(0, "file_path"): ".env.old"}, also("SA-11")),
     Doctored("SA-11", "a level too low", {nth(1, "severity"): "HIGH"}),
     Doctored("SA-11", "no severity", {nth(1, "severity"): REMOVED}),
     Doctored("SA-11", "severities are spelt in capitals", {nth(1, "severity"): "critical"}),
@@ -157,9 +158,9 @@ DOCTORED = [
     *(
         Doctored("SC-8", f"no {name}", {nth(4, name): REMOVED}, others)
         for name, others in (
-            ("file_path", also("SA-10")),
-            ("line_number", also("SA-10")),
-            ("rule_id", also("SA-10")),
+            ("file_path", also("SA-10", "SA-11")),
+            ("line_number", also("SA-10", "SA-11")),
+            ("rule_id", also("SA-10", "SA-11")),
             ("secret_type", also()),
             ("commit_hash", also()),
             ("fingerprint", also()),
@@ -198,7 +199,7 @@ DOCTORED = [
         for name in ("tool_name", "tool_version", "run_id", "repo_id", "branch", "commit")
     ),
     Doctored("OQ-1", "no tool in data", {("data", "tool"): REMOVED}),
-    Doctored("IF-1", "absolute", {nth(0, "file_path"): "/repository/.env"}, also("SA-10")),
+    Doctored("IF-1", "absolute", {nth(0, "file_path"): "/repository/.env"}, also("SA-10", "SA-11")),
     Doctored(
         "EC-1",
         "something in an empty repository",
@@ -223,7 +224,7 @@ DOCTORED = [
         truth={**NOTHING_EXPECTED, ("is_empty_repo",): True},
         before=NOTHING_FOUND,
     ),
-    Doctored("EC-2", "a lone surrogate", {nth(0, "file_path"): "\udce9.env"}, also("SA-10")),
+    Doctored("EC-2", "a lone surrogate", {nth(0, "file_path"): "\udce9.env"}, also("SA-10", "SA-11")),
     Doctored(
         "EC-3",
         "took no time",
@@ -241,7 +242,7 @@ DOCTORED = [
         "EC-4",
         "a finding in a picture",
         {nth(0, "file_path"): "docs/logo.png"},
-        also("SA-10"),
+        also("SA-10", "SA-11"),
         truth={("has_binary_files",): True},
     ),
     Doctored("RV-1", "a folder has fewer in all", {(*DIRECTORY, "direct_secret_count"): 4}),
@@ -636,8 +637,25 @@ def test_a_missing_finding_is_named_with_its_place() -> None:
     assert outcome.evidence.actual["count"] == 4
 
 
-def test_a_finding_that_is_missing_altogether_has_no_wrong_severity() -> None:
-    assert name_of("SA-11", {("data", "findings", 1): REMOVED}) == "passed"
+@pytest.mark.parametrize(
+    ("spread", "told"),
+    [([7000, 9000.5], " (fastest of repeated scans: 7000 to 9000 ms)"), ("x", ""), ([1], ""), (None, "")],
+)
+def test_a_check_of_times_says_how_far_repeated_scans_are_apart(spread: object, told: str) -> None:
+    slow: Edits = {("data", "scan_time_ms"): 7000, ("data", "scan_time_spread_ms"): spread}
+    truth: Edits = {("thresholds", "max_scan_time_ms"): 5000}
+    outcome = outcome_of("SP-1", expecting(truth), analysed(edited(envelope(), slow)))
+    assert outcome.text.splitlines()[0] == f"scan time in ms{told}: at most 5000, found 7000"
+
+
+def test_a_finding_that_is_not_found_is_a_mismatch_of_severities_that_says_so() -> None:
+    edits: Edits = {("data", "findings", 1): REMOVED, nth(2, "severity"): "LOW"}
+    outcome = outcome_of("SA-11", expecting(), analysed(edited(envelope(), edits)))
+    assert outcome.name == "failed"
+    missing = expecting().findings[1]
+    not_found, wrong = outcome.text.splitlines()[0].split("; ")
+    assert not_found == f"{missing.file_path}:{missing.line_number} not found"
+    assert re.fullmatch(r"\S+:\d+ is not (?:CRITICAL|HIGH|MEDIUM)", wrong)
 
 
 def test_severities_of_which_none_was_found_are_not_right() -> None:
@@ -660,6 +678,8 @@ def test_two_findings_at_one_place_may_have_two_severities() -> None:
 
     assert name_of("SA-11", found("LOW", "HIGH"), truth) == "passed"
     assert name_of("SA-11", found("HIGH", "HIGH"), truth) == "failed"
+    outcome = outcome_of("SA-11", expecting(truth), analysed(edited(envelope(), found("HIGH"))))
+    assert outcome.text.splitlines()[0] == ".env:9 not found"
 
 
 @pytest.mark.parametrize("severity", ["", "VERY HIGH", "CRITICAL ", None, 3, True, ["CRITICAL", "LOW"], {"a": "b"}])

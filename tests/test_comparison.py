@@ -17,6 +17,7 @@ from gitleaks_eval.comparison import (
     REGRESSION,
     REVIEW,
     SAFE,
+    SLOWER,
     CheckChange,
     CheckKey,
     Difference,
@@ -297,9 +298,9 @@ def test_errors_of_either_make_the_pair_incomplete_before_anything_else(who: str
         ("OQ-1", [A, B], REGRESSION),
         ("ACME-1", [A, B], REGRESSION),
         ("SA-1", [A], REGRESSION),
-        ("SP-1", [A], REVIEW),
-        ("SP-2", [A], REVIEW),
-        ("SP-3", [A], REVIEW),
+        ("SP-1", [A], SAFE),
+        ("SP-2", [A], SAFE),
+        ("SP-3", [A], SAFE),
         ("SP-4", [A], REGRESSION),
     ],
 )
@@ -310,7 +311,13 @@ def test_a_check_that_only_the_candidate_fails_is_a_regression_unless_it_is_expl
     pair = pair_of([A], [A], after, {key: "passed"}, {key: "failed"})
     assert pair.verdict == verdict
     assert pair.checks_worse == (CheckChange(check_id, "one", "passed", "failed"),)
-    assert explained(pair) == ({key} if verdict == REVIEW else set())
+    assert explained(pair) == (set() if verdict == REGRESSION else {key})
+
+
+def test_slower_alone_is_told_and_decides_nothing() -> None:
+    keys = [("SP-1", "one"), ("SP-2", "one")]
+    pair = pair_of([A], [A], [A], dict.fromkeys(keys, "passed"), dict.fromkeys(keys, "failed"))
+    assert (pair.verdict, pair.reasons) == (SAFE, ("slower: SP-1 of one, SP-2 of one",))
 
 
 def test_a_difference_explains_nothing_in_another_scenario() -> None:
@@ -375,7 +382,9 @@ def test_what_is_to_review_is_excused_only_when_review_is_accepted() -> None:
     differences = pair_of([A], [A], [A, B]).differences
     passed = dict.fromkeys([SA_1, OQ_1, SP_1], "passed")
     assert [bool(excuse(differences, passed, key, review=True)) for key in passed] == [True, False, True]
-    assert [bool(excuse(differences, passed, key, review=False)) for key in passed] == [False] * 3
+    # Time alone fails no comparison, whatever is accepted.
+    assert [excuse(differences, passed, key, review=False) for key in passed] == [None, None, SLOWER]
+    assert excuse(differences, {}, SP_1, review=True) is None
 
 
 def test_where_something_is_lost_no_check_of_findings_is_excused() -> None:

@@ -510,6 +510,25 @@ def test_the_canary_is_scanned_with_all_cores_and_small_repositories_with_one_ea
     assert {line.split(" ")[0] for line in scans if not line.endswith(" Plant the canary")} == {"1"}
 
 
+def test_a_scan_that_is_too_slow_is_repeated_alone_three_times_and_says_its_spread(
+    evaluate: Evaluate, make_stub: MakeStub, two_scenarios: Path, tmp_path: Path, pytester: pytest.Pytester
+) -> None:
+    folder = tmp_path / "slow"
+    shutil.copytree(two_scenarios, folder)
+    truth = folder / "ground_truth" / f"{LEAKY}.json"
+    document = json.loads(truth.read_bytes())
+    document["expected"]["thresholds"] = {"max_scan_time_ms": 1}
+    truth.write_text(json.dumps(document), encoding="utf-8")
+    outcome = evaluate(binary=make_stub('note("scans", subject())\nhonest()'), scenarios=str(folder))
+    scans = (pytester.path / "scans").read_text(encoding="utf-8").splitlines()
+    assert scans.count(_first_message(LEAKY)) == 1 + 3
+    (failed,) = (one for one in outcome.report["results"] if one["outcome"] == "failed")
+    assert failed["check_id"] == "SP-1"
+    assert re.match(
+        r"scan time in ms \(fastest of repeated scans: \d+ to \d+ ms\): at most 1, found ", failed["message"]
+    )
+
+
 @pytest.mark.parametrize("broken", ['== "1"', '!= "1"'], ids=["with-one-core", "with-all-cores"])
 def test_a_scanner_that_finds_nothing_with_one_core_or_with_all_of_them_does_not_pass(
     evaluate: Evaluate, make_stub: MakeStub, broken: str

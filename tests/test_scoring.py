@@ -248,7 +248,7 @@ def test_a_scanner_that_finds_nothing_reaches_78_9_percent_and_is_a_guarded_fail
     assert guard(decide(score.rate), findings, incomplete=False) == "FAIL"
 
 
-def test_a_scanner_that_loses_a_private_key_scores_4_89_and_is_a_guarded_failure(core: list[Scenario]) -> None:
+def test_a_scanner_that_loses_a_private_key_scores_4_87_and_is_a_guarded_failure(core: list[Scenario]) -> None:
     outcomes: list[str] = []
     failed: list[str] = []
     for scenario in core:
@@ -259,7 +259,7 @@ def test_a_scanner_that_loses_a_private_key_scores_4_89_and_is_a_guarded_failure
         outcomes += found
         failed += [check_id for check_id, outcome in zip(shipped_checks(), found, strict=True) if outcome == "failed"]
     score = score_of(outcomes)
-    assert sorted(failed) == sorted("SA-1 SA-2 SA-3 SA-5 SA-8 SA-9 SA-10 SD-1".split())
-    assert f"{score.normalized:.2f}" == "4.89"
+    assert sorted(failed) == sorted("SA-1 SA-2 SA-3 SA-5 SA-8 SA-9 SA-10 SA-11 SD-1".split())
+    assert f"{score.normalized:.2f}" == "4.87"
     assert decide(score.rate) == "STRONG_PASS"
     assert guard("STRONG_PASS", FindingCounts(expected=17, detected=16, missed=1), incomplete=False) == "FAIL"

@@ -35,6 +35,7 @@ class Provenance:
     scan_time_ms: float
     scan_attempts: int
     scanner: str = TOOL
+    scan_spread_ms: tuple[float, float] | None = None
 
 
 def analyse(  # noqa: PLR0913 - each is a word of its own
@@ -94,8 +95,15 @@ def analyse(  # noqa: PLR0913 - each is a word of its own
             "directories": _directories(entries),
             "scan_time_ms": round(provenance.scan_time_ms, 3),
             "scan_attempts": provenance.scan_attempts,
+            **_spread(provenance),
         },
     }
+
+
+def _spread(provenance: Provenance) -> dict[str, Any]:
+    if provenance.scan_spread_ms is None or provenance.scan_attempts == 1:
+        return {}
+    return {"scan_time_spread_ms": [round(time, 3) for time in provenance.scan_spread_ms]}
 
 
 def report_masks(

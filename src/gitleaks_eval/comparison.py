@@ -29,6 +29,7 @@ AS_IN_BASELINE = "as in baseline"
 # The tests of a configuration; where it is the scanner's own there are none, and nothing is wrong.
 LINT_CHECKS = ("CL-1", "CL-2")
 TO_REVIEW = "to review: findings differ from the baseline"
+SLOWER = "slower than the baseline"
 _STATUSES = (EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED)
 _BADNESS = {"passed": 0, "not_applicable": 0, "failed": 1, "error": 2}
 
@@ -203,7 +204,7 @@ def explains(differences: Differences, check_id: str, scenario: str | None) -> b
     """Whether a failure of a check that the baseline passes is a matter of review, and no regression.
 
     What is new, moved, relabelled or of another severity explains the checks that look at findings, in its
-    scenario, unless something is lost there as well; a failure of SP-1 to SP-3 means slower, and is its own reason.
+    scenario, unless something is lost there as well; a failure of SP-1 to SP-3 means slower, which is told and no more.
     """
     if check_id in SPEED_CHECKS:
         return True
@@ -222,9 +223,9 @@ def excuse(differences: Differences, baseline: Mapping[CheckKey, str], key: Chec
         return None
     if baseline.get(key) == "failed":
         return AS_IN_BASELINE
-    if review and explains(differences, key.check_id, key.scenario):
-        return "to review: slower" if key.check_id in SPEED_CHECKS else TO_REVIEW
-    return None
+    if key.check_id in SPEED_CHECKS:
+        return SLOWER if key in baseline else None
+    return TO_REVIEW if review and explains(differences, key.check_id, key.scenario) else None
 
 
 def explained(pair: Pair) -> frozenset[tuple[str, str | None]]:
@@ -429,7 +430,8 @@ def _judge(
     slower = [change for change in worse if change.check_id in SPEED_CHECKS]
     failing = [change for change in worse if not explains(differences, change.check_id, change.scenario)]
     not_by_loss = [change for change in failing if not _fails_by_loss(differences, change.check_id, change.scenario)]
-    to_review = any((differences.new, differences.moved, differences.relabelled, differences.severity_changed, slower))
+    # Not for times: they differ between two runs of one build.
+    to_review = any((differences.new, differences.moved, differences.relabelled, differences.severity_changed))
     unknown = [
         _check(key)
         for key, outcome in candidate.outcomes.items()
@@ -444,7 +446,7 @@ def _judge(
         *lint,
         *[f"{len(unknown)} checks fail that {baseline.name} does not have ({few(unknown)})"] * bool(unknown),
         *_numbers(differences),
-        *(f"slower: {_check(change)} fails, and passes with {baseline.name}" for change in slower),
+        *[f"slower: {few(list(map(_check, slower)))}"] * bool(slower),
     ]
     if unfinished:
         return INCOMPLETE, reasons

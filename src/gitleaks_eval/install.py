@@ -297,21 +297,26 @@ def _started(
 ) -> "subprocess.Popen[bytes]":
     """Start a build step; in a thread, because Ctrl-C in the middle of Popen would leave a child that nobody knows."""
     with ThreadPoolExecutor(1) as pool:
-        starting = pool.submit(
-            subprocess.Popen,
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        starting = pool.submit(_held, command, folder, environment, log)
         try:
-            process = starting.result()
+            return starting.result()
         except KeyboardInterrupt:
             kill_group(starting.result())
             raise
+
+
+def _held(
+    command: list[str], folder: Path, environment: Mapping[str, str], log: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
     keeper.hold(process.pid)
     return process
 

@@ -62,10 +62,10 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
             )
         except OSError as error:
             raise EvaluationError(f"cannot be run: {error.strerror or error}") from None
-        keeper.hold(process.pid)
         watch = _Watch(process, folder, seconds, stop)
         try:
             watch.start()
+            keeper.hold(process.pid)
             status = process.wait()
             duration_ms = (time.perf_counter() - started) * 1000
         finally:

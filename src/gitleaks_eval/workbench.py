@@ -37,7 +37,8 @@ from gitleaks_eval.severity import SeverityPolicy, load_policy
 from gitleaks_eval.sharing import all_turns, made_once, turn, write_atomically
 from gitleaks_eval.watching import UNDER_WAY, under_way
 
-ATTEMPTS = 3
+# How often a scan that seemed too slow beside others is repeated alone, until it is fast enough.
+ATTEMPTS_ALONE = 3
 KEPT_BYTES = 4 << 20
 LARGE_BYTES = 1 << 20
 
@@ -116,11 +117,12 @@ class Canary:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """A repository, and the fastest scan of it of so many attempts."""
+    """A repository, the fastest scan of it of so many attempts, and the least and the longest time in ms."""
 
     repository: BuiltRepository
     scan: Scan
     attempts: int
+    spread_ms: tuple[float, float]
 
 
 class Workbench:
@@ -292,12 +294,14 @@ class Workbench:
         self._canary()
         with turn(Path(self._bench.turns), self._cores), self._under_way(scenario.name):
             scans = [self._scanned(repository, beside_others=True)]
-        while len(scans) < ATTEMPTS and _over_threshold(scans, scenario.expected):
+        while len(scans) <= ATTEMPTS_ALONE and _over_threshold(scans, scenario.expected):
             with all_turns(Path(self._bench.turns), self._cores), self._under_way(scenario.name):
                 scans.append(self._scanned(repository))
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
-        return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans))
+        times = sorted(one.duration_ms for one in scans)
+        fastest = min(scans, key=lambda one: one.duration_ms)
+        return Scanned(repository, fastest, len(scans), (times[0], times[-1]))
 
     def _under_way(self, name: str) -> contextlib.AbstractContextManager[None]:
         return under_way(Path(self._bench.turns).parent / UNDER_WAY, printable(name))
@@ -320,6 +324,7 @@ class Workbench:
             branch=head.branch,
             commit=head.commit,
             scan_attempts=scanned.attempts,
+            scan_spread_ms=scanned.spread_ms,
         )
         encoded = encoded_texts(repository.path, scan.findings, head.commit, self._bench.timeout_seconds)
         return analyse(scan.findings, head.contents, self._policy, provenance, masks=masks, encoded=encoded)

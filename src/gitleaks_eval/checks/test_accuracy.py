@@ -94,7 +94,7 @@ def test_SA_10_expected_findings(expected: Expected, analysis: Analysis, evidenc
 
 @check("SA-11", "Severity assignments correct")
 def test_SA_11_severities(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
-    """Each expected finding that was found has the severity that is expected of it."""
+    """Each finding with an expected severity is found and has it; one that is not found is a mismatch."""
     wanted = [finding for finding in expected.findings if finding.expected_severity]
     if not wanted:
         not_applicable("No severity expected of any finding")
@@ -103,17 +103,23 @@ def test_SA_11_severities(expected: Expected, analysis: Analysis, evidence: Evid
     there = [(place, finding.get("severity")) for place, finding in reported if place in places]
     left = Counter(f"{place} {severity}" for place, severity in there)
     actual = whole(left)
-    found = {place for place, _ in there}
-    mismatches = []
+    others = Counter(place for place, _ in there)
+    unmatched = []
     for finding in wanted:
         name = f"{finding.fingerprint} {finding.expected_severity}"
         if left[name]:
             left[name] -= 1
-        elif finding.fingerprint in found:
-            mismatches.append(f"{finding.file_path}:{finding.line_number} is not {finding.expected_severity}")
-    if not found:
-        mismatches.append("none of the findings with an expected severity was found")
-    message = "; ".join(mismatches[:3]) or f"severities: all {len(wanted)} as expected"
+            others[finding.fingerprint] -= 1
+        else:
+            unmatched.append(finding)
+    mismatches = []
+    for finding in unmatched:
+        is_there = others[finding.fingerprint] > 0
+        others[finding.fingerprint] -= 1
+        wrong = f"is not {finding.expected_severity}" if is_there else "not found"
+        mismatches.append(f"{finding.file_path}:{finding.line_number} {wrong}")
+    more = f"; and {len(mismatches) - 3} more" if len(mismatches) > 3 else ""
+    message = "; ".join(mismatches[:3]) + more or f"severities: all {len(wanted)} as expected"
     listed = whole([f"{finding.fingerprint} {finding.expected_severity}" for finding in wanted])
     conclude(evidence, not mismatches, message, listed, {**actual, "mismatches": len(mismatches)})
 
