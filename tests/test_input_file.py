@@ -96,6 +96,7 @@ EXHAUSTING: dict[str, tuple[Callable[[bytes], Any], bytes, str]] = {
     "toml-arrays-that-parse": (parse_toml, b"a=" + b"[" * 101 + b"]" * 101, "more than 100 lists or objects"),
     "toml-tables": (parse_toml, b"a=" + b"{a=" * 150 + b"1" + b"}" * 150, "more than 100 lists or objects"),
     "toml-integer": (parse_toml, b"a=" + b"1" * 1_000_000, "a number has thousands of digits"),
+    "toml-integer-to-the-base-of-16": (parse_toml, b"a=[0x" + b"f" * 500_000 + b"]", "a number has more than 64 bits"),
     "toml-size": (parse_toml, b"#" * (2 << 20), "it has more than 1 MiB"),
     "json-lists": (parse_json, b"[" * 100_000, "more than 100 lists or objects in each other"),
     "json-lists-that-parse": (parse_json, b"[" * 101 + b"]" * 101, "more than 100 lists or objects in each other"),

@@ -382,3 +382,9 @@ def test_a_recipe_that_would_write_too_much_is_refused_before_anything_is_built(
     }
     with pytest.raises(InputError, match="/commits: they write more than 1024 MiB in all; write less"):
         parse_recipe(json.dumps(document).encode(), "recipe")
+
+
+def test_a_recipe_with_too_many_secrets_is_refused() -> None:
+    secrets = {f"s{number}": {"pattern": "a", "seed": 1} for number in range(1001)}
+    with pytest.raises(InputError, match="/secrets: "):
+        parse_recipe(json.dumps({"commits": [], "secrets": secrets}).encode(), "recipe")

@@ -123,6 +123,7 @@ def test_generic_rules_and_rules_that_are_not_named_are_medium(rule: str) -> Non
         ({"default": "LOW", "rules": {"LOW": [1]}}, "/rules/LOW/0", "string"),
         ({"default": "LOW", "rules": {}, "extra": 1}, "/", "extra"),
         ({"default": "LOW", "rules": {}, "production_paths": [""]}, "/production_paths/0", ""),
+        ({"default": "LOW", "rules": {}, "production_paths": ["a"] * 1001}, "/production_paths", "too long"),
     ],
 )
 def test_a_policy_that_breaks_its_schema_is_an_error_with_its_place(

@@ -34,6 +34,7 @@ MOST_VALUES = 10_000_000
 FEW_BYTES = 8 << 20
 MOST_PARTS = 20
 LONGEST_INTEGER = 1000
+INTEGER_BITS = 64
 # The parser of TOML takes the square of them in time and memory: a bare or quoted name, a dot, a name, a dot, …
 # Of longer names there is no room for many, and a search without an end would take the square itself.
 _MANY_PARTS = re.compile(
@@ -187,10 +188,20 @@ def parse_toml(content: bytes) -> dict[str, Any]:
     except ValueError:
         problem = "a number has thousands of digits, or a date is none"
     else:
-        if not is_deeper(document, DEEPEST):
+        if is_deeper(document, DEEPEST):
+            problem = _TOO_DEEP
+        elif _has_long_integer(document):
+            problem = f"a number has more than {INTEGER_BITS} bits"
+        else:
             return document
-        problem = _TOO_DEEP
     raise DocumentError(problem)
+
+
+def _has_long_integer(value: object) -> bool:
+    # Written to the base of 16 it is read in no time, and Python cannot write it as text.
+    if isinstance(value, (dict, list)):
+        return any(map(_has_long_integer, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int) and value.bit_length() > INTEGER_BITS
 
 
 def is_deeper(document: object, depth: int) -> bool:

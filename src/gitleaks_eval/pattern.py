@@ -13,7 +13,7 @@ REPEATED_AT_MOST = 10_000
 NESTED_AT_MOST = 50
 LONGEST_PATTERN = 10_000
 # What making one value may take: choices and characters, also those of repeats of nothing.
-MOST_STEPS = 100_000
+MOST_STEPS = 20_000
 # Of all classes of a pattern together: a range may be the whole of Unicode.
 MOST_CLASS_CHARACTERS = 2_000_000
 _CLASS_ESCAPES = {"d": string.digits, "w": string.ascii_letters + string.digits + "_"}
