@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def gitleaks() -> Callable[[str], Path]:
     """The binary of a version of Gitleaks, installed into the user's cache if needed."""
-    from gitleaks_eval.install import installed_binary  # noqa: PLC0415 - not in users' runs
+    from gitleaks_eval.scanners.install import installed_binary  # noqa: PLC0415 - not in users' runs
 
     return lambda version: installed_binary(version, print)[0]
 

@@ -55,7 +55,7 @@ def calibrate_judges(session: nox.Session) -> None:
 def build_repos(session: nox.Session) -> None:
     """Build the synthetic repositories to look at: `nox -s build_repos -- [FOLDER]`."""
     session.install("-e", ".")
-    session.run("python", "-m", "gitleaks_eval.build_repos", *(session.posargs or ["built-repositories"]))
+    session.run("python", "-m", "gitleaks_eval.repositories", *(session.posargs or ["built-repositories"]))
 
 
 @nox.session

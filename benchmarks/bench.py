@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gitleaks_eval.canary import build_canary, canary_secrets
-from gitleaks_eval.gitleaks import PINNED_VERSION
-from gitleaks_eval.install import installed_binary
-from gitleaks_eval.matching import match_findings
-from gitleaks_eval.scenario import Expected, ExpectedFinding, load_scenarios, shipped_data
+from gitleaks_eval.analysis.matching import match_findings
+from gitleaks_eval.scanners.build import PINNED_VERSION
+from gitleaks_eval.scanners.canary import build_canary, canary_secrets
+from gitleaks_eval.scanners.install import installed_binary
+from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding, load_scenarios, shipped_data
 
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 BINARY = str(installed_binary(PINNED_VERSION, print)[0])
@@ -76,7 +76,7 @@ def cold(folder: Path) -> None:
     cache = folder / "cache"
     repositories = folder / "repositories"
     subprocess.run(
-        [sys.executable, "-m", "gitleaks_eval.build_repos", repositories], check=True, stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "gitleaks_eval.repositories", repositories], check=True, stdout=subprocess.DEVNULL
     )
     scenarios = load_scenarios(["core"], folder)
     clean = [scenario for scenario in scenarios if not scenario.expected.total_secrets]

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import gitleaks_eval.checks
-from gitleaks_eval.envelope import Analysis, as_analysis
-from gitleaks_eval.evidence import CheckFailed, Evidence
-from gitleaks_eval.marks import CHECK_MARK, NotApplicable
-from gitleaks_eval.pattern import generate
-from gitleaks_eval.scenario import Expected, Scenario, load_scenario
-from gitleaks_eval.secret_kinds import secret_kinds
+from gitleaks_eval.analysis.envelope import Analysis, as_analysis
+from gitleaks_eval.checks.evidence import CheckFailed, Evidence
+from gitleaks_eval.checks.mark import CHECK_MARK, NotApplicable
+from gitleaks_eval.scenarios.pattern import generate
+from gitleaks_eval.scenarios.scenario import Expected, Scenario, load_scenario
+from gitleaks_eval.scenarios.secrets import secret_kinds
 
 Json = dict[str, Any]
 Place = tuple[str | int, ...]

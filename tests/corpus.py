@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.analysis import Provenance, analyse
-from gitleaks_eval.scenario import shipped_data
-from gitleaks_eval.severity import load_policy
+from gitleaks_eval.analysis.analyse import Provenance, analyse
+from gitleaks_eval.analysis.severity import load_policy
+from gitleaks_eval.scenarios.scenario import shipped_data
 
 Place = tuple[str, str, int]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from builders import git, secret
 
-from gitleaks_eval.git import git_environment
+from gitleaks_eval.repositories.git import git_environment
 
 
 def script(path: Path, marker: Path) -> Path:

@@ -20,10 +20,10 @@ from builders import (
     shuffled,
 )
 
-from gitleaks_eval.analysis import Provenance, analyse
-from gitleaks_eval.envelope import as_analysis, envelope_problems
-from gitleaks_eval.secret_kinds import MASK
-from gitleaks_eval.severity import SeverityPolicy, load_policy
+from gitleaks_eval.analysis.analyse import Provenance, analyse
+from gitleaks_eval.analysis.envelope import as_analysis, envelope_problems
+from gitleaks_eval.analysis.severity import SeverityPolicy, load_policy
+from gitleaks_eval.scenarios.secrets import MASK
 
 PROVENANCE = Provenance(
     repository="good",

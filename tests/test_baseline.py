@@ -10,10 +10,10 @@ from corpus import KEY, OWN_CHECK, analysed_corpus, report, shipped_scenarios
 from hypothesis import given
 from test_comparison import HASH, MATCHINGS, A, evaluated, matched, searched
 
-from gitleaks_eval.baseline import baseline_json, evaluated_from_baseline, is_baseline
-from gitleaks_eval.comparison import CheckKey, Evaluated, compare
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.matching import Matching
+from gitleaks_eval.analysis.matching import Matching
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.scoring.baseline import baseline_json, evaluated_from_baseline, is_baseline
+from gitleaks_eval.scoring.comparison import CheckKey, Evaluated, compare
 
 OUTCOMES = {
     ("SA-1", "one"): "passed",

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from builders import git
 
-from gitleaks_eval import build_repos
-from gitleaks_eval.scenario import SUITES, load_scenarios
+from gitleaks_eval.repositories import __main__ as build_repos
+from gitleaks_eval.scenarios.scenario import SUITES, load_scenarios
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gitleaks_eval.canary import LONG_VALUE, finds
-from gitleaks_eval.scanner import Scan
-from gitleaks_eval.secret_kinds import Secret
+from gitleaks_eval.scanners.canary import LONG_VALUE, finds
+from gitleaks_eval.scanners.scan import Scan
+from gitleaks_eval.scenarios.secrets import Secret
 
 
 def planted(length: int, seed: str = "one") -> Secret:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.candidates import Candidate, Trial, read_candidates
-from gitleaks_eval.configuration import BUILTIN
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.real_repository import RealRepository
-from gitleaks_eval.root import Root
-from gitleaks_eval.settings import read_settings
+from gitleaks_eval.config.chain import BUILTIN
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.options import Root
+from gitleaks_eval.engine.candidates import Candidate, Trial, read_candidates
+from gitleaks_eval.engine.settings import read_settings
+from gitleaks_eval.repositories.real import RealRepository
 
 CONFIG = "[extend]\nuseDefault = true\n"
 

@@ -31,7 +31,7 @@ from builders import (
     shipped_checks,
 )
 
-from gitleaks_eval.scenario import Expected
+from gitleaks_eval.scenarios.scenario import Expected
 
 CATALOGUE = {
     "Accuracy": [f"SA-{number}" for number in range(1, 12)],

@@ -10,7 +10,11 @@ from builders import finding
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitleaks_eval.comparison import (
+from gitleaks_eval.analysis.matching import NO_LINE, Matching, match_findings
+from gitleaks_eval.analysis.metrics import make_metrics, metrics_json
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
+from gitleaks_eval.scoring.comparison import (
     AS_IN_BASELINE,
     DIFFERENCES,
     INCOMPLETE,
@@ -30,10 +34,6 @@ from gitleaks_eval.comparison import (
     excuse,
     explained,
 )
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.matching import NO_LINE, Matching, match_findings
-from gitleaks_eval.metrics import make_metrics, metrics_json
-from gitleaks_eval.scenario import Expected, ExpectedFinding
 
 Place = tuple[str, str, int]
 Outcomes = Mapping[tuple[str, str | None], str]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from builders import finding
 
-from gitleaks_eval.comparison import CheckKey, Evaluated, Pair, compare, neighbours
-from gitleaks_eval.escaping import markdown
-from gitleaks_eval.matching import Matching, match_findings
+from gitleaks_eval.analysis.matching import Matching, match_findings
+from gitleaks_eval.core.schema import schema_problems
+from gitleaks_eval.core.text import markdown
 from gitleaks_eval.reports.comparison import (
     LINES_AT_MOST,
     LISTED_AT_MOST,
@@ -19,8 +19,8 @@ from gitleaks_eval.reports.comparison import (
     comparison_lines,
     comparison_markdown,
 )
-from gitleaks_eval.scenario import Expected, ExpectedFinding
-from gitleaks_eval.schema import schema_problems
+from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
+from gitleaks_eval.scoring.comparison import CheckKey, Evaluated, Pair, compare, neighbours
 
 Place = tuple[str, str, int]
 WANTED: list[Place] = [(f"{name}.py", "github-pat", 5) for name in "abcdef"]

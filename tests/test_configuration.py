@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.configuration import (
+from gitleaks_eval.config.chain import (
     BUILTIN_CONTENT,
     Configuration,
     choose_configuration,
     copy_configuration,
 )
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.gitleaks import ScannerChoice, configuration_sources
+from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, SCANNERS, Sources
+from gitleaks_eval.scanners.build import ScannerChoice, configuration_sources
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -391,7 +391,7 @@ def test_a_file_that_must_not_be_read_is_an_error(root: Path, monkeypatch: pytes
         raise PermissionError(13, "Permission denied")
 
     # Not by chmod: root may read everything.
-    monkeypatch.setattr("gitleaks_eval.configuration.read_input", refuse)
+    monkeypatch.setattr("gitleaks_eval.config.chain.read_input", refuse)
     assert "cannot be read: Permission denied" in problem_of(root / "a.toml")
 
 

@@ -12,16 +12,16 @@ import pytest
 from builders import analysed, git, outcomes_of, reported, secret
 from builders import envelope as good_envelope
 
-from gitleaks_eval.analysis import Provenance, analyse
-from gitleaks_eval.configuration import Configuration, copy_configuration
-from gitleaks_eval.corpus import corpus_repository, load_corpus, without_tolerated
-from gitleaks_eval.errors import EvaluationError, InputError
-from gitleaks_eval.git import head_files, read_head
-from gitleaks_eval.gitleaks import probe
-from gitleaks_eval.matching import match_findings
-from gitleaks_eval.scanner import Scan, Scanner, unread
-from gitleaks_eval.scenario import Corpus, Expected, Place, Scenario
-from gitleaks_eval.severity import load_policy
+from gitleaks_eval.analysis.analyse import Provenance, analyse
+from gitleaks_eval.analysis.matching import match_findings
+from gitleaks_eval.analysis.severity import load_policy
+from gitleaks_eval.config.chain import Configuration, copy_configuration
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.corpora.corpus import corpus_repository, load_corpus, without_tolerated
+from gitleaks_eval.repositories.git import head_files, read_head
+from gitleaks_eval.scanners.build import probe
+from gitleaks_eval.scanners.scan import Scan, Scanner, unread
+from gitleaks_eval.scenarios.scenario import Corpus, Expected, Place, Scenario
 
 VERSIONS = ("8.16.0", "8.18.4", "8.26.0", "8.30.1")
 TOKEN = secret("github-pat", "corpus")

@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval import process
-from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.install import installed_binary
-from gitleaks_eval.process import run_limited
-from gitleaks_eval.recipe import load_recipe
-from gitleaks_eval.repository import build
-from gitleaks_eval.scenario import shipped_data
+from gitleaks_eval.core import process
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.process import run_limited
+from gitleaks_eval.repositories.build import build
+from gitleaks_eval.scanners.install import installed_binary
+from gitleaks_eval.scenarios.recipe import load_recipe
+from gitleaks_eval.scenarios.scenario import shipped_data
 
 VERSION = "8.30.1"
 RECIPES = shipped_data("synthetic_repos")
@@ -320,7 +320,9 @@ def test_another_program_with_a_help_of_its_own_is_not_gitleaks(evaluate: Evalua
 def test_a_scanner_that_hangs_when_asked_what_it_is_passes_nothing_and_is_killed_with_its_children(
     evaluate: Evaluate, pytester: pytest.Pytester, real: Path, question: str
 ) -> None:
-    pytester.makepyfile(short_probe="import gitleaks_eval.gitleaks\n\ngitleaks_eval.gitleaks.PROBE_SECONDS = 1\n")
+    pytester.makepyfile(
+        short_probe="import gitleaks_eval.scanners.build\n\ngitleaks_eval.scanners.build.PROBE_SECONDS = 1\n"
+    )
     stub = _script(
         pytester.path / "stub",
         f"#!/bin/sh\ncd '{pytester.path}'\n"
@@ -347,7 +349,9 @@ def test_a_child_that_is_left_behind_by_help_is_killed_and_nobody_waits_for_it(
 
 
 def test_help_without_end_passes_nothing(evaluate: Evaluate, pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(short_probe="import gitleaks_eval.gitleaks\n\ngitleaks_eval.gitleaks.PROBE_SECONDS = 1\n")
+    pytester.makepyfile(
+        short_probe="import gitleaks_eval.scanners.build\n\ngitleaks_eval.scanners.build.PROBE_SECONDS = 1\n"
+    )
     body = "import sys, time\nwhile True:\n    print('git detect ' * 6000)\n    time.sleep(0.001)\n"
     stub = _script(pytester.path / "stub", f"#!{sys.executable} -ISB\n{body}")
     _assert_dead(evaluate("-pshort_probe", binary=stub), "--help", stub)
@@ -702,7 +706,9 @@ def test_a_program_that_has_written_too_much_when_it_ends_is_not_believed(
 def test_a_scanner_that_fills_the_disk_passes_nothing(
     evaluate: Evaluate, make_stub: MakeStub, pytester: pytest.Pytester, target: str
 ) -> None:
-    pytester.makepyfile(small_disk="import gitleaks_eval.process\n\ngitleaks_eval.process.OUTPUT_LIMIT = 1 << 20\n")
+    pytester.makepyfile(
+        small_disk="import gitleaks_eval.core.process\n\ngitleaks_eval.core.process.OUTPUT_LIMIT = 1 << 20\n"
+    )
     stub = make_stub(f'file = {target}\nwhile True:\n    file.write("x" * 100_000)\n    time.sleep(0.001)')
     _assert_dead(evaluate("-psmall_disk", binary=stub), "wrote more than .* and was stopped", stub)
 

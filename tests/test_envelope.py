@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import FINDINGS, REMOVED, Edits, analysed, edited, envelope, finding, legacy
 
-from gitleaks_eval.envelope import (
+from gitleaks_eval.analysis.envelope import (
     Analysis,
     as_analysis,
     directory_count,
@@ -17,8 +17,8 @@ from gitleaks_eval.envelope import (
     fingerprint,
     read_analysis,
 )
-from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.evidence import CheckFailed
+from gitleaks_eval.checks.evidence import CheckFailed
+from gitleaks_eval.core.errors import EvaluationError
 
 SHARED_EXAMPLE = {
     "metadata": ["tool_name", "tool_version", "run_id", "repo_id", "branch", "commit", "timestamp", "schema_version"],

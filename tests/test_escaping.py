@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.escaping import json_value, markdown, printable, without_surrogates
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.text import json_value, markdown, printable, without_surrogates
 
 PLAIN = ["", "plain text", "übung 日本語", "a/b c-d_e.f", "back\\slash", "🔑"]
 

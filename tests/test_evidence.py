@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import gitleaks_eval
-from gitleaks_eval.evidence import (
+from gitleaks_eval.checks.evidence import (
     CheckFailed,
     Evidence,
     check_at_least,

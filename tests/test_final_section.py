@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from corpus import KEY, analysed_corpus, report, shipped_scenarios
 
-from gitleaks_eval.causes import cause_lines, causes
+from gitleaks_eval.reports.causes import cause_lines, causes
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 

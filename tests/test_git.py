@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from builders import git
 
-from gitleaks_eval import git as git_module
-from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.git import Readable, git_environment, read_head, readable, run_git, write_head
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.repositories import git as git_module
+from gitleaks_eval.repositories.git import Readable, git_environment, read_head, readable, run_git, write_head
 
 
 @pytest.fixture

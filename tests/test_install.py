@@ -24,13 +24,12 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval import gitleaks as scanner
-from gitleaks_eval import install
-from gitleaks_eval.errors import EvaluationError, InputError
-from gitleaks_eval.gitleaks import PINNED_VERSION, ScannerBuild, ScannerChoice, find_scanner, probe
-from gitleaks_eval.install import binary_path, installed_binary
-from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, Adapter, checked_version
-from gitleaks_eval.user_cache import cache_folder
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.user_cache import cache_folder
+from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, Adapter, checked_version, install
+from gitleaks_eval.scanners import build as scanner
+from gitleaks_eval.scanners.build import PINNED_VERSION, ScannerBuild, ScannerChoice, find_scanner, probe
+from gitleaks_eval.scanners.install import binary_path, installed_binary
 
 VERSION = "8.18.4"
 UNPINNED = "8.21.0"
@@ -743,7 +742,7 @@ INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_
 IN_ANOTHER_PROCESS = """
 import sys, time
 from pathlib import Path
-from gitleaks_eval import install
+from gitleaks_eval.scanners import install
 
 def no_release(*_):
     raise install._CannotInstallError("not today")
@@ -1192,7 +1191,7 @@ def test_a_binary_that_answers_without_end_does_not_fill_the_memory(tmp_path: Pa
         "import resource, sys\n"
         "from pathlib import Path\n"
         "from gitleaks_eval import gitleaks, process\n"
-        "from gitleaks_eval.errors import EvaluationError\n"
+        "from gitleaks_eval.core.errors import EvaluationError\n"
         "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
         "gitleaks.PROBE_SECONDS, process.OUTPUT_LIMIT = 5, 1 << 26\n"
         "try:\n"

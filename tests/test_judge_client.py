@@ -41,7 +41,7 @@ from messages_server import (
     unknown_model,
 )
 
-from gitleaks_eval.errors import EvaluationError, InputError
+from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.judges.answer import answer_schema
 from gitleaks_eval.judges.client import ClientOptions, Kind, Question, Reply, Verdicts, ask
 from gitleaks_eval.judges.message import LARGEST_BODY

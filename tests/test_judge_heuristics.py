@@ -10,8 +10,9 @@ import pytest
 from builders import analysed, edited, expected_of, secret
 from builders import envelope as good_envelope
 
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.escaping import without_surrogates
+from gitleaks_eval.analysis.matching import EXACT, MISSED, UNEXPECTED, Match
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.text import without_surrogates
 from gitleaks_eval.judges import Judge, Material, Opinion
 from gitleaks_eval.judges.answer import Answer
 from gitleaks_eval.judges.calibrate import FAULTS, calibrate, main, material_of
@@ -25,10 +26,9 @@ from gitleaks_eval.judges.prompt import PLACEHOLDERS, Template, as_data, load_te
 from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import Judgement, Verdict, llm_score, with_cap
-from gitleaks_eval.leaks import Traces, traces_of
-from gitleaks_eval.matching import EXACT, MISSED, UNEXPECTED, Match
-from gitleaks_eval.scenario import Scenario
-from gitleaks_eval.secret_kinds import secret_kinds
+from gitleaks_eval.scenarios.scenario import Scenario
+from gitleaks_eval.scenarios.secrets import secret_kinds
+from gitleaks_eval.scenarios.traces import Traces, traces_of
 
 DA, FP, SC, SV = (judge.dimension for judge in SHIPPED)
 NOTHING = Traces(b"", frozenset())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.judges.message import Message, request_body
 from gitleaks_eval.judges.store import entry_path, key, load, save
 

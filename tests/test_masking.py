@@ -3,8 +3,8 @@
 import pytest
 from builders import secret
 
-from gitleaks_eval.masking import Masks, masks_of, without_tokens
-from gitleaks_eval.secret_kinds import MASK
+from gitleaks_eval.scenarios.masking import Masks, masks_of, without_tokens
+from gitleaks_eval.scenarios.secrets import MASK
 
 TOKEN, OTHER = secret("github-pat", "masks"), secret("github-pat", "masks too")
 

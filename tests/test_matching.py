@@ -10,7 +10,7 @@ from builders import Json, finding, shuffled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitleaks_eval.matching import (
+from gitleaks_eval.analysis.matching import (
     EXACT,
     MISSED,
     MOVED,
@@ -23,7 +23,7 @@ from gitleaks_eval.matching import (
     match_findings,
     matching_from_json,
 )
-from gitleaks_eval.scenario import Expected, ExpectedFinding
+from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
 
 Place = tuple[str, str, int]
 STATUSES = (EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED)

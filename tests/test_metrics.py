@@ -12,8 +12,17 @@ from hypothesis import strategies as st
 from sklearn.metrics import fbeta_score, precision_recall_fscore_support
 from statsmodels.stats.proportion import proportion_confint
 
-from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching, match_findings
-from gitleaks_eval.metrics import (
+from gitleaks_eval.analysis.matching import (
+    EXACT,
+    MISSED,
+    MOVED,
+    RELABELLED,
+    UNEXPECTED,
+    Match,
+    Matching,
+    match_findings,
+)
+from gitleaks_eval.analysis.metrics import (
     RATES,
     Counts,
     Metrics,
@@ -24,7 +33,7 @@ from gitleaks_eval.metrics import (
     rate_texts,
     wilson_interval,
 )
-from gitleaks_eval.scenario import Expected, ExpectedFinding
+from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
 
 Place = tuple[str, str, int]
 NOTHING = "nothing"

@@ -16,11 +16,11 @@ import pytest
 from builders import git, secret
 from corpus import TALKATIVE
 
-from gitleaks_eval.canary import canary_secrets
-from gitleaks_eval.install import installed_binary
-from gitleaks_eval.recipe import load_recipe
-from gitleaks_eval.scenario import shipped_data
-from gitleaks_eval.secret_kinds import MASK
+from gitleaks_eval.scanners.canary import canary_secrets
+from gitleaks_eval.scanners.install import installed_binary
+from gitleaks_eval.scenarios.recipe import load_recipe
+from gitleaks_eval.scenarios.scenario import shipped_data
+from gitleaks_eval.scenarios.secrets import MASK
 
 VERSION = "8.30.1"
 # As talkative as pytest can be, in all files that it can write.
@@ -53,7 +53,7 @@ findings = json.load(open(report))
 is_canary = "/canary/" in source
 """
 USERS_CHECK = """\
-from gitleaks_eval import marks
+from gitleaks_eval.checks import mark as marks
 
 
 @marks.check("OWN-1", "Fails with all fixtures in sight", category="Own")
@@ -211,7 +211,7 @@ def test_the_search_leaves_public_prefixes_and_seven_characters_alone(tmp_path: 
 def test_the_search_finds_what_the_scanner_reports(tmp_path: Path, repositories: Path, real: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(repositories))
-        from gitleaks_eval.repository_cache import built_repository  # noqa: PLC0415 - beside what it is for
+        from gitleaks_eval.repositories.cache import built_repository  # noqa: PLC0415 - beside what it is for
 
         built = built_repository(load_recipe(shipped_data("synthetic_repos") / "cloud-mixed.yaml"), "cloud-mixed")
     report = tmp_path / "report.json"

@@ -10,7 +10,7 @@ from itertools import islice
 import pytest
 from builders import shuffled
 
-from gitleaks_eval.pattern import REPEATED_AT_MOST, PatternError, generate, random_stream
+from gitleaks_eval.scenarios.pattern import REPEATED_AT_MOST, PatternError, generate, random_stream
 
 SUPPORTED = [
     "",
@@ -64,7 +64,7 @@ def test_the_random_stream_is_the_same_now_and_in_ten_years() -> None:
 
 
 def test_a_value_depends_on_no_hash_seed_and_no_process() -> None:
-    program = "from gitleaks_eval.pattern import generate; print(generate('[a-z]{8}(x|y){3}', 'p'))"
+    program = "from gitleaks_eval.scenarios.pattern import generate; print(generate('[a-z]{8}(x|y){3}', 'p'))"
     printed = {
         subprocess.run(
             [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True

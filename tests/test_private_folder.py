@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.private_folder import LEAST_FREE, LOCK, check_room, private_folder, sweep
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.private_folder import LEAST_FREE, LOCK, check_room, private_folder, sweep
 
 
 @pytest.fixture(autouse=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval import process
-from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.process import Finished, run_limited
+from gitleaks_eval.core import process
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.process import Finished, run_limited
 
 # Far more than anything here takes: a test that reaches it has found something that does not end.
 ENOUGH = 60.0
@@ -227,7 +227,7 @@ def test_no_thread_stays_behind(tmp_path: Path) -> None:
 def test_a_program_and_its_children_die_with_the_process_that_runs_them(tmp_path: Path, number: signal.Signals) -> None:
     program = f"{LEAVES_A_CHILD}import os, time\nopen('ready', 'w').write(str(os.getpid()))\ntime.sleep(300)"
     code = (
-        "import sys\nfrom pathlib import Path\nfrom gitleaks_eval.process import run_limited\n"
+        "import sys\nfrom pathlib import Path\nfrom gitleaks_eval.core.process import run_limited\n"
         f"run_limited([sys.executable, '-c', {program!r}], Path({str(tmp_path)!r}), {{}}, 300)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)

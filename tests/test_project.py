@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.configuration import BUILTIN_CONTENT
+from gitleaks_eval.config.chain import BUILTIN_CONTENT
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 

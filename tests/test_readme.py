@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from corpus import analysed_corpus, outcomes, report
 
-from gitleaks_eval.catalogue import as_markdown, catalogue
+from gitleaks_eval.checks.catalogue import as_markdown, catalogue
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
@@ -87,7 +87,7 @@ def test_without_the_rule_the_own_secret_is_missed(pytester: pytest.Pytester) ->
 
 def test_the_catalogue_in_the_docs_is_true() -> None:
     assert (ROOT / "docs/checks.md").read_text(encoding="utf-8") == as_markdown(), (
-        "run: python -m gitleaks_eval.catalogue > docs/checks.md"
+        "run: python -m gitleaks_eval.checks.catalogue > docs/checks.md"
     )
     assert len({entry.check_id for entry in catalogue()}) == 39
 

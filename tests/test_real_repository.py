@@ -14,13 +14,13 @@ import pytest
 from builders import git, secret
 from histories import COMMITS, fast_import, growing, history, make_hostile, merging, script, straight
 
-from gitleaks_eval import process
-from gitleaks_eval.analysis import Provenance, analyse
-from gitleaks_eval.configuration import BUILTIN_CONTENT
-from gitleaks_eval.errors import EvaluationError, InputError
-from gitleaks_eval.git import git_environment, head_contents, head_files, read_head, readable
-from gitleaks_eval.gitleaks import probe
-from gitleaks_eval.real_repository import (
+from gitleaks_eval.analysis.analyse import Provenance, analyse
+from gitleaks_eval.analysis.severity import load_policy
+from gitleaks_eval.config.chain import BUILTIN_CONTENT
+from gitleaks_eval.core import process
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.repositories.git import git_environment, head_contents, head_files, read_head, readable
+from gitleaks_eval.repositories.real import (
     Clone,
     Named,
     RealRepository,
@@ -30,9 +30,9 @@ from gitleaks_eval.real_repository import (
     real_repositories,
     shown,
 )
-from gitleaks_eval.scanner import Scanner, unread
-from gitleaks_eval.severity import load_policy
-from gitleaks_eval.suppressions import suppressions
+from gitleaks_eval.scanners.build import probe
+from gitleaks_eval.scanners.scan import Scanner, unread
+from gitleaks_eval.scanners.suppressions import suppressions
 
 SECONDS = 60
 

@@ -18,10 +18,10 @@ from corpus import shipped_scenarios
 from histories import fast_import, growing, history, inline, make_hostile, merging, straight
 from messages_server import Behaviour, Handler, MessagesServer, Recorded, good, serving
 
+from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.reports.evaluation_report import _repository
 from gitleaks_eval.reports.run import RealEvaluation
 from gitleaks_eval.reports.scorecard import _real_findings
-from gitleaks_eval.severity import LEVELS
 
 CACHE_HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 WITHOUT_A_TRUTH = {

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import gitleaks_eval.recipe
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.recipe import Part, Recipe, load_recipe, parse_recipe
-from gitleaks_eval.scenario import shipped_data
-from gitleaks_eval.secret_kinds import secret_kinds
+import gitleaks_eval.scenarios.recipe
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.scenarios.recipe import Part, Recipe, load_recipe, parse_recipe
+from gitleaks_eval.scenarios.scenario import shipped_data
+from gitleaks_eval.scenarios.secrets import secret_kinds
 
 COMMIT = {"message": "m", "author": "A <a@example.com>", "date": "2026-01-01T00:00:00Z"}
 SOURCE = "recipe test.yaml"
@@ -291,7 +291,7 @@ def test_a_lone_surrogate_is_an_error_with_its_place_whichever_parser_reads_it(
     document: object, pointer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # PyYAML's parser in C takes no lone surrogate; the one in Python, used where there is no libyaml, does.
-    monkeypatch.setattr(gitleaks_eval.recipe, "parse_yaml", json.loads)
+    monkeypatch.setattr(gitleaks_eval.scenarios.recipe, "parse_yaml", json.loads)
     assert problem_of(document).startswith(f"{SOURCE}: {pointer}")
 
 

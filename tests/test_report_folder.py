@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from corpus import KEY, analysed_corpus, report
 
-from gitleaks_eval.errors import InputError
+from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.reports.folder import MANIFEST, ReportFolder, is_any, is_partial, is_report
 
 RESULTS = "gitleaks-eval-results"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from corpus import KEY, TOKEN, analysed_corpus, envelope, outcomes, report, shipped_scenarios, write_analysis
 
+from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.reports.folder import MANIFEST
-from gitleaks_eval.schema import schema_problems
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 

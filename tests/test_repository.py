@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from builders import git
 
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.recipe import Part, load_recipe, parse_recipe
-from gitleaks_eval.repository import build, render
-from gitleaks_eval.scenario import shipped_data
-from gitleaks_eval.secret_kinds import Secret
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.repositories.build import build, render
+from gitleaks_eval.scenarios.recipe import Part, load_recipe, parse_recipe
+from gitleaks_eval.scenarios.scenario import shipped_data
+from gitleaks_eval.scenarios.secrets import Secret
 
 AUTHOR = "Jürgen Tester <test@example.com>"
 SHIPPED = sorted(shipped_data("synthetic_repos").rglob("*.yaml"))

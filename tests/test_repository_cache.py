@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.recipe import parse_recipe
-from gitleaks_eval.repository_cache import BuiltRepository, built_repository
+from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
+from gitleaks_eval.scenarios.recipe import parse_recipe
 
 RECIPE = b"commits: [{message: m, author: A <a@example.com>, date: 2026-01-01, write: {a: text}}]"
 

@@ -17,18 +17,18 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.analysis import Provenance, analyse
-from gitleaks_eval.canary import build_canary, canary_secrets, check_canary
-from gitleaks_eval.configuration import BUILTIN_CONTENT, choose_configuration
-from gitleaks_eval.errors import EvaluationError, InputError
-from gitleaks_eval.git import Readable, git_environment, read_head, readable
-from gitleaks_eval.gitleaks import ScannerBuild, probe
-from gitleaks_eval.recipe import Commit, Part, Recipe, load_recipe
-from gitleaks_eval.repository import build
-from gitleaks_eval.scanner import LEAKS_FOUND, Scan, Scanner, unread
-from gitleaks_eval.scenario import SUITES, load_scenarios
-from gitleaks_eval.secret_kinds import Secret, secret_kinds
-from gitleaks_eval.severity import load_policy
+from gitleaks_eval.analysis.analyse import Provenance, analyse
+from gitleaks_eval.analysis.severity import load_policy
+from gitleaks_eval.config.chain import BUILTIN_CONTENT, choose_configuration
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.repositories.build import build
+from gitleaks_eval.repositories.git import Readable, git_environment, read_head, readable
+from gitleaks_eval.scanners.build import ScannerBuild, probe
+from gitleaks_eval.scanners.canary import build_canary, canary_secrets, check_canary
+from gitleaks_eval.scanners.scan import LEAKS_FOUND, Scan, Scanner, unread
+from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe, load_recipe
+from gitleaks_eval.scenarios.scenario import SUITES, load_scenarios
+from gitleaks_eval.scenarios.secrets import Secret, secret_kinds
 
 VERSIONS = ("8.16.0", "8.18.4", "8.26.0", "8.30.1")
 # Those for which the shipped ground truth holds.
@@ -514,7 +514,7 @@ def test_a_repository_of_another_owner_is_read(
     command = ["git", "-C", str(shipped["cloud-mixed"]), "log", "-1"]
     refused = subprocess.run(command, env={**bare, **other}, capture_output=True, check=False)
     assert b"dubious ownership" in refused.stderr
-    monkeypatch.setattr("gitleaks_eval.scanner.git_environment", lambda: {**git_environment(), **other})
+    monkeypatch.setattr("gitleaks_eval.scanners.scan.git_environment", lambda: {**git_environment(), **other})
     assert _values(_believed(scanner, shipped["cloud-mixed"]).findings) == expected
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from builders import REMOVED, Edits, edited, ground_truth, scenario_of
 
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.scenario import (
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.scenarios.scenario import (
     Expected,
     ExpectedFinding,
     Thresholds,

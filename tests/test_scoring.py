@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from builders import outcomes_of, shipped_checks
 
-from gitleaks_eval.analysis import Provenance, analyse
-from gitleaks_eval.envelope import as_analysis
-from gitleaks_eval.matching import Match, Matching, match_findings
-from gitleaks_eval.scenario import Scenario, load_scenarios
-from gitleaks_eval.scoring import (
+from gitleaks_eval.analysis.analyse import Provenance, analyse
+from gitleaks_eval.analysis.envelope import as_analysis
+from gitleaks_eval.analysis.matching import Match, Matching, match_findings
+from gitleaks_eval.analysis.severity import load_policy
+from gitleaks_eval.scenarios.scenario import Scenario, load_scenarios
+from gitleaks_eval.scoring.scorecard import (
     CATEGORIES,
     CRITICAL_CHECKS,
     FindingCounts,
@@ -23,7 +24,6 @@ from gitleaks_eval.scoring import (
     make_scorecard,
     score_of,
 )
-from gitleaks_eval.severity import load_policy
 
 DECISIONS = ["STRONG_PASS", "PASS", "WEAK_PASS", "FAIL"]
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from builders import secret
 
-from gitleaks_eval.secret_kinds import MASK, Secret, preview, reveals, secret_kinds
+from gitleaks_eval.scenarios.secrets import MASK, Secret, preview, reveals, secret_kinds
 
 KINDS = ["aws-access-token", "generic-api-key", "github-pat", "private-key", "slack-bot-token", "stripe-access-token"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.scenario import shipped_data
-from gitleaks_eval.severity import LEVELS, load_policy
+from gitleaks_eval.analysis.severity import LEVELS, load_policy
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.scenarios.scenario import shipped_data
 
 POLICY: dict[str, Any] = {
     "default": "MEDIUM",

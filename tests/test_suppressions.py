@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from builders import git, secret
 
-from gitleaks_eval import suppressions as module
-from gitleaks_eval.configuration import BUILTIN_CONTENT
-from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.gitleaks import ScannerBuild, probe
-from gitleaks_eval.real_repository import clone, real_repositories
-from gitleaks_eval.scanner import Scanner
-from gitleaks_eval.suppressions import Suppression, Suppressions, suppressions
+from gitleaks_eval.config.chain import BUILTIN_CONTENT
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.repositories.real import clone, real_repositories
+from gitleaks_eval.scanners import suppressions as module
+from gitleaks_eval.scanners.build import ScannerBuild, probe
+from gitleaks_eval.scanners.scan import Scanner
+from gitleaks_eval.scanners.suppressions import Suppression, Suppressions, suppressions
 
 SECONDS = 60
 VERSIONS = ("8.16.0", "8.18.4", "8.30.1")

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from builders import git
 
-from gitleaks_eval.configuration import BUILTIN_CONTENT
-from gitleaks_eval.git import Readable, git_environment, readable
-from gitleaks_eval.gitleaks import probe
-from gitleaks_eval.scanner import Scan, Scanner, unread
+from gitleaks_eval.config.chain import BUILTIN_CONTENT
+from gitleaks_eval.repositories.git import Readable, git_environment, readable
+from gitleaks_eval.scanners.build import probe
+from gitleaks_eval.scanners.scan import Scan, Scanner, unread
 
 VERSIONS = ("8.16.0", "8.18.4", "8.26.0", "8.30.1")
 # Found in real histories that were imported: git shows it, and Go cannot read it.

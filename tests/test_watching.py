@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from corpus import shipped_scenarios
 
-from gitleaks_eval import watching
-from gitleaks_eval.watching import Watch, under_way
+from gitleaks_eval.engine import watching
+from gitleaks_eval.engine.watching import Watch, under_way
 
 SLOW = """\
 #!{python} -ISB

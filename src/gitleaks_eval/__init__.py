@@ -3,7 +3,7 @@
 What a check author imports is here; everything else is internal. Nothing heavy is imported.
 """
 
-from gitleaks_eval.evidence import (
+from gitleaks_eval.checks.evidence import (
     Evidence,
     check_at_least,
     check_at_most,
@@ -13,7 +13,7 @@ from gitleaks_eval.evidence import (
     check_not_contains,
     conclude,
 )
-from gitleaks_eval.marks import check, not_applicable
+from gitleaks_eval.checks.mark import check, not_applicable
 
 __version__ = "0.1.0"
 

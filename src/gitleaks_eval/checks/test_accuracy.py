@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
-from gitleaks_eval import Evidence, check_contains, check_equal, conclude, marks, not_applicable
-from gitleaks_eval.envelope import Analysis
-from gitleaks_eval.evidence import whole
-from gitleaks_eval.scenario import Expected
+from gitleaks_eval import Evidence, check_contains, check_equal, conclude, not_applicable
+from gitleaks_eval.analysis.envelope import Analysis
+from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks.evidence import whole
+from gitleaks_eval.scenarios.scenario import Expected
 
 check = partial(marks.check, category="Accuracy")
 

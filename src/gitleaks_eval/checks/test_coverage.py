@@ -5,9 +5,10 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from gitleaks_eval import Evidence, check_boolean, check_contains, conclude, marks
-from gitleaks_eval.envelope import Analysis
-from gitleaks_eval.evidence import first
+from gitleaks_eval import Evidence, check_boolean, check_contains, conclude
+from gitleaks_eval.analysis.envelope import Analysis
+from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks.evidence import first
 
 SUMMARY = (
     "total_secrets",

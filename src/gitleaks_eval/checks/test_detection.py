@@ -2,18 +2,11 @@
 
 from functools import partial
 
-from gitleaks_eval import (
-    Evidence,
-    check_at_least,
-    check_equal,
-    check_not_contains,
-    conclude,
-    marks,
-    not_applicable,
-)
-from gitleaks_eval.envelope import Analysis
-from gitleaks_eval.evidence import first
-from gitleaks_eval.scenario import Expected
+from gitleaks_eval import Evidence, check_at_least, check_equal, check_not_contains, conclude, not_applicable
+from gitleaks_eval.analysis.envelope import Analysis
+from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks.evidence import first
+from gitleaks_eval.scenarios.scenario import Expected
 
 MAX_ENTROPY_BITS = 8
 SHORT_PREVIEW = 8

@@ -2,10 +2,11 @@
 
 from functools import partial
 
-from gitleaks_eval import Evidence, conclude, marks, not_applicable
-from gitleaks_eval.envelope import Analysis
-from gitleaks_eval.evidence import first
-from gitleaks_eval.scenario import Expected
+from gitleaks_eval import Evidence, conclude, not_applicable
+from gitleaks_eval.analysis.envelope import Analysis
+from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks.evidence import first
+from gitleaks_eval.scenarios.scenario import Expected
 
 BINARY_EXTENSIONS = (
     ".exe", ".dll", ".so", ".dylib", ".bin", ".png", ".jpg", ".gif", ".pdf", ".zip", ".tar", ".gz",

@@ -4,8 +4,9 @@ import os
 from collections import Counter
 from functools import partial
 
-from gitleaks_eval import Evidence, conclude, marks
-from gitleaks_eval.envelope import Analysis
+from gitleaks_eval import Evidence, conclude
+from gitleaks_eval.analysis.envelope import Analysis
+from gitleaks_eval.checks import mark as marks
 
 check = partial(marks.check, category="Integration Fit")
 

@@ -2,9 +2,10 @@
 
 from functools import partial
 
-from gitleaks_eval import Evidence, conclude, marks
-from gitleaks_eval.envelope import Analysis, envelope_problems
-from gitleaks_eval.evidence import first
+from gitleaks_eval import Evidence, conclude
+from gitleaks_eval.analysis.envelope import Analysis, envelope_problems
+from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks.evidence import first
 
 check = partial(marks.check, category="Output Quality")
 

@@ -2,9 +2,10 @@
 
 from functools import partial
 
-from gitleaks_eval import Evidence, check_at_most, marks, not_applicable
-from gitleaks_eval.envelope import Analysis
-from gitleaks_eval.scenario import UNBOUNDED, Expected
+from gitleaks_eval import Evidence, check_at_most, not_applicable
+from gitleaks_eval.analysis.envelope import Analysis
+from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.scenarios.scenario import UNBOUNDED, Expected
 
 check = partial(marks.check, category="Performance")
 

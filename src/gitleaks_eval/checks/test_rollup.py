@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from gitleaks_eval import Evidence, check_equal, conclude, marks, not_applicable
-from gitleaks_eval.envelope import Analysis, directory_count
-from gitleaks_eval.evidence import first
+from gitleaks_eval import Evidence, check_equal, conclude, not_applicable
+from gitleaks_eval.analysis.envelope import Analysis, directory_count
+from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks.evidence import first
 
 COUNTS = ("direct_secret_count", "recursive_secret_count", "direct_file_count", "recursive_file_count")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gitleaks_eval.escaping import printable
-from gitleaks_eval.evidence import CheckFailed
-from gitleaks_eval.matching import EXACT, UNEXPECTED, Match, Matching
+from gitleaks_eval.analysis.matching import EXACT, UNEXPECTED, Match, Matching
+from gitleaks_eval.checks.evidence import CheckFailed
+from gitleaks_eval.core.text import printable
 
 SHOWN_AT_MOST = 20
 

@@ -15,10 +15,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.analysis import Provenance, analyse
-from gitleaks_eval.envelope import Analysis, as_analysis
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.escaping import printable
+from gitleaks_eval.analysis.analyse import Provenance, analyse
+from gitleaks_eval.analysis.envelope import Analysis, as_analysis
+from gitleaks_eval.analysis.severity import load_policy
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.sharing import write_atomically
+from gitleaks_eval.core.text import printable
 from gitleaks_eval.judges.facts import scenario_facts
 from gitleaks_eval.judges.material import SYNTHETIC, Material
 from gitleaks_eval.judges.models import resolve_model
@@ -27,10 +29,8 @@ from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.settings import DEFAULT_MODEL, HEURISTIC, LLM, REPLAY, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import UNSCORED, Judgement, Verdict
-from gitleaks_eval.leaks import Traces
-from gitleaks_eval.scenario import Scenario, load_scenarios
-from gitleaks_eval.severity import load_policy
-from gitleaks_eval.sharing import write_atomically
+from gitleaks_eval.scenarios.scenario import Scenario, load_scenarios
+from gitleaks_eval.scenarios.traces import Traces
 
 RESULT = "judge-calibration.json"
 Finding = dict[str, Any]

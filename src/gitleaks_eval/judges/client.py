@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.judges import store
 from gitleaks_eval.judges.answer import Answer, InvalidAnswer, parse_answer
 from gitleaks_eval.judges.message import LARGEST_BODY, Exchange, Message, read_message, request_body

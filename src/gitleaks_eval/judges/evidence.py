@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match
 from gitleaks_eval.judges.heuristics import covered_rules
 from gitleaks_eval.judges.material import REAL_WORLD, Facts, Material
-from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match
 
 SAMPLE = 50
 NAMES = 50

@@ -8,10 +8,10 @@ none there: those thresholds are ours.
 from collections import defaultdict
 from collections.abc import Iterable
 
+from gitleaks_eval.analysis.matching import EXACT, MOVED, RELABELLED, Match
+from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.judges.judge import Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Facts, Material
-from gitleaks_eval.matching import EXACT, MOVED, RELABELLED, Match
-from gitleaks_eval.severity import LEVELS
 
 UNCERTAIN = 0.6
 _URGENT = {"CRITICAL", "HIGH"}

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.escaping import printable
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.resources import PACKAGE
+from gitleaks_eval.core.text import printable
 from gitleaks_eval.judges.material import Material
 
-PROMPTS = Path(__file__).parent / "prompts"
+PROMPTS = PACKAGE / "judges" / "prompts"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitleaks_eval.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match
+from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match
 
 SYNTHETIC, REAL_WORLD = "synthetic", "real_world"
 MODES = (SYNTHETIC, REAL_WORLD)

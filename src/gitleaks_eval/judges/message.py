@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gitleaks_eval.escaping import without_surrogates
-from gitleaks_eval.input_file import DocumentError, parse_json
+from gitleaks_eval.core.documents import DocumentError, parse_json
+from gitleaks_eval.core.text import without_surrogates
 from gitleaks_eval.judges.answer import answer_schema
 
 # Thinking counts, too: 1,024 would cut answers off.

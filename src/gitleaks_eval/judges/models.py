@@ -4,14 +4,14 @@ import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.errors import InputError
-from gitleaks_eval.escaping import printable
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.resources import data
+from gitleaks_eval.core.text import printable
 from gitleaks_eval.judges.message import MODEL_ID
 
-MODELS_FILE = Path(__file__).parents[1] / "data" / "judge_models.json"
+MODELS_FILE = data("judge_models.json")
 NOTICE = timedelta(days=60)
 _OTHER = "choose another with --gitleaks-judge-model"
 

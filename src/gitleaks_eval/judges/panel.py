@@ -6,7 +6,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import TypeVar
 
-from gitleaks_eval.errors import EvaluationError
+from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.judges.answer import SCORES, Answer
 from gitleaks_eval.judges.client import ClientOptions, Question, Reply, ask
 from gitleaks_eval.judges.judge import Judge, Opinion
@@ -28,7 +28,7 @@ from gitleaks_eval.judges.verdict import (
     llm_score,
     with_cap,
 )
-from gitleaks_eval.leaks import Traces
+from gitleaks_eval.scenarios.traces import Traces
 
 T = TypeVar("T")
 

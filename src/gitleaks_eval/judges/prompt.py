@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.errors import InputError, unreadable
-from gitleaks_eval.escaping import json_value
-from gitleaks_eval.input_file import read_input
+from gitleaks_eval.core.documents import read_input
+from gitleaks_eval.core.errors import InputError, unreadable
+from gitleaks_eval.core.text import json_value
 from gitleaks_eval.judges.judge import Judge
 from gitleaks_eval.judges.material import REAL_WORLD, Material
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.errors import InputError
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.options import Given, Root, given
 from gitleaks_eval.judges.material import MODES
 from gitleaks_eval.judges.models import resolve_model
 from gitleaks_eval.judges.verdict import CAP_IT, EXCLUDE, FLAG
-from gitleaks_eval.root import Given, Root, given
 
 LLM, HEURISTIC, REPLAY = "llm", "heuristic", "replay"
 AUTO = "auto"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.errors import EvaluationError
-from gitleaks_eval.input_file import DocumentError, parse_json, read_input
+from gitleaks_eval.core.documents import DocumentError, parse_json, read_input
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.sharing import write_atomically
 from gitleaks_eval.judges.message import MODEL_ID, STOP_REASON, Message, tokens
-from gitleaks_eval.sharing import write_atomically
 
 LARGEST = 1_000_000
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from gitleaks_eval.scoring import SCALE, FindingCounts, decide, guard
+from gitleaks_eval.scoring.scorecard import SCALE, FindingCounts, decide, guard
 
 SCORED, NOT_APPLICABLE, UNSCORED = "scored", "not_applicable", "unscored"
 INCOMPLETE = "INCOMPLETE"

@@ -3,11 +3,11 @@
 Outside the 39 checks and outside every score; only candidates that have a configuration of their own are looked at.
 """
 
-from gitleaks_eval.beside import Fault
-from gitleaks_eval.escaping import printable
-from gitleaks_eval.evidence import CheckFailed, Evidence
-from gitleaks_eval.marks import check
-from gitleaks_eval.recorder import CONFIG_LINT
+from gitleaks_eval.checks.evidence import CheckFailed, Evidence
+from gitleaks_eval.checks.mark import check
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.plugin.extras import Fault
+from gitleaks_eval.plugin.ledger import CONFIG_LINT
 
 SHOWN_AT_MOST = 20
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gitleaks_eval
-from gitleaks_eval.comparison import DIFFERENCES, Difference, Evaluated, Pair
-from gitleaks_eval.escaping import json_value, markdown, printable
-from gitleaks_eval.matching import MISSED, UNEXPECTED, alias_of
-from gitleaks_eval.metrics import Counts, Metrics, rate_texts
+from gitleaks_eval.analysis.matching import MISSED, UNEXPECTED, alias_of
+from gitleaks_eval.analysis.metrics import Counts, Metrics, rate_texts
+from gitleaks_eval.core.text import json_value, markdown, printable
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
-from gitleaks_eval.scoring import SCALE
+from gitleaks_eval.scoring.comparison import DIFFERENCES, Difference, Evaluated, Pair
+from gitleaks_eval.scoring.scorecard import SCALE
 
 COMPARISON_SCHEMA_VERSION = "1.0"
 LISTED_AT_MOST = 200

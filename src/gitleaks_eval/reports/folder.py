@@ -12,11 +12,11 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from gitleaks_eval.errors import EvaluationError, InputError
-from gitleaks_eval.escaping import few
-from gitleaks_eval.input_file import read_input
-from gitleaks_eval.sharing import READABLE, staged, write_atomically
-from gitleaks_eval.user_cache import cache_folder
+from gitleaks_eval.core.documents import read_input
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.sharing import READABLE, staged, write_atomically
+from gitleaks_eval.core.text import few
+from gitleaks_eval.core.user_cache import cache_folder
 
 MANIFEST = ".gitleaks-eval-manifest.json"
 IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from gitleaks_eval.escaping import printable
+from gitleaks_eval.core.text import printable
 from gitleaks_eval.reports.run import Run
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.causes import SHOWN_AT_MOST, Cause
-from gitleaks_eval.escaping import printable
-from gitleaks_eval.recorder import ERROR
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.plugin.ledger import ERROR
+from gitleaks_eval.reports.causes import SHOWN_AT_MOST, Cause
 
 _TITLE = "short test summary info"
 # What the short summary lists, by the character of `-r`.

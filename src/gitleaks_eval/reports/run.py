@@ -6,13 +6,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.analysis.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
+from gitleaks_eval.analysis.metrics import Metrics, make_metrics
+from gitleaks_eval.engine.workbench import Subject
 from gitleaks_eval.judges.verdict import Combined, Judged
-from gitleaks_eval.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
-from gitleaks_eval.metrics import Metrics, make_metrics
-from gitleaks_eval.recorder import CheckResult
-from gitleaks_eval.scenario import Place, Scenario
-from gitleaks_eval.scoring import Scorecard
-from gitleaks_eval.workbench import Subject
+from gitleaks_eval.plugin.ledger import CheckResult
+from gitleaks_eval.scenarios.scenario import Place, Scenario
+from gitleaks_eval.scoring.scorecard import Scorecard
 
 
 @dataclass(frozen=True, slots=True)

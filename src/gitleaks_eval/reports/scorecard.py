@@ -6,14 +6,14 @@ from itertools import islice
 from typing import Any
 
 import gitleaks_eval
-from gitleaks_eval.escaping import json_value, markdown
-from gitleaks_eval.matching import Match
-from gitleaks_eval.metrics import rate_texts
-from gitleaks_eval.recorder import ERROR, FAILED, CheckResult, failed_ids
+from gitleaks_eval.analysis.matching import Match
+from gitleaks_eval.analysis.metrics import rate_texts
+from gitleaks_eval.core.text import json_value, markdown
+from gitleaks_eval.plugin.ledger import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
 from gitleaks_eval.reports.judges import judges_markdown, llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
-from gitleaks_eval.scoring import CRITICAL_CHECKS, THRESHOLDS, Score, score_of
+from gitleaks_eval.scoring.scorecard import CRITICAL_CHECKS, THRESHOLDS, Score, score_of
 
 LISTED_AT_MOST = 200
 REAL_FINDINGS_SHOWN = 50

@@ -6,16 +6,16 @@ from itertools import islice
 
 import pytest
 
-from gitleaks_eval.causes import Cause, cause_lines
-from gitleaks_eval.escaping import few, printable
-from gitleaks_eval.matching import Match
-from gitleaks_eval.metrics import rate_texts
-from gitleaks_eval.recorder import FAILED, failed_ids
+from gitleaks_eval.analysis.matching import Match
+from gitleaks_eval.analysis.metrics import rate_texts
+from gitleaks_eval.core.text import few, printable
+from gitleaks_eval.plugin.ledger import FAILED, failed_ids
+from gitleaks_eval.reports.causes import Cause, cause_lines
 from gitleaks_eval.reports.comparison import Compared, comparison_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import counted, where
-from gitleaks_eval.scoring import Score
+from gitleaks_eval.scoring.scorecard import Score
 
 FINDINGS_AT_MOST = 20
 OTHERS_AT_MOST = 3

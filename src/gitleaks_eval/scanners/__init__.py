@@ -1,6 +1,6 @@
 """The scanners that can be under test: a file for each says what is its own."""
 
-from gitleaks_eval.errors import InputError
+from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.scanners.adapter import Adapter, Sources
 from gitleaks_eval.scanners.betterleaks import BETTERLEAKS
 from gitleaks_eval.scanners.gitleaks import GITLEAKS

@@ -1,0 +1,1 @@
+"""From a scanner's report to a Caldera envelope, and from findings to matches. Pure."""

@@ -1,0 +1,246 @@
+"""Expected against reported findings, one to one: exact, moved, relabelled, missed, unexpected."""
+
+import gc
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import chain, repeat
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from gitleaks_eval.core.resources import data
+from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
+from gitleaks_eval.scenarios.scenario import Place as TruthPlace
+
+MOVED_AT_MOST = 3
+NO_LINE = -1_000_000
+EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED = "exact", "moved", "relabelled", "missed", "unexpected"
+UNLABELLED = "unlabelled"
+_ALIASES = data("rule_aliases.json")
+
+
+class Match(NamedTuple):
+    """One expected or unexpected finding and what became of it.
+
+    `file_path`, `rule_id`, `line_number` and `severity` are the expected finding's where there is one (and
+    it has a severity), else the reported one's; that of a missed one is the policy's. `reported_*` is what the
+    scanner said, None if it said nothing. `labelled` is false for an unexpected finding of which the truth does
+    not say that it is wrong.
+    """
+
+    status: str
+    file_path: str
+    line_number: int
+    rule_id: str
+    severity: str | None
+    reported_rule_id: str | None
+    reported_line_number: int | None
+    reported_severity: str | None = None
+    labelled: bool = True
+
+    @property
+    def fate(self) -> str:
+        """The status for people: an unexpected finding of which the truth says nothing is `unlabelled`."""
+        return self.status if self.labelled else UNLABELLED
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The matches of one scenario, and counts for a ground truth that has a total but no list of findings.
+
+    `severities_compared` is how many of the exact and moved findings have a severity that is expected.
+    """
+
+    matches: tuple[Match, ...]
+    expected: int
+    unlisted_detected: int = 0
+    unlisted_missed: int = 0
+    unlisted_unexpected: int = 0
+    severities_compared: int = 0
+
+    def count(self, status: str) -> int:
+        """How many findings have this status, listed or not."""
+        return self.counts()[status]
+
+    def counts(self) -> Counter[str]:
+        """How many findings have each status, listed or not."""
+        unlisted = {
+            EXACT: self.unlisted_detected,
+            MISSED: self.unlisted_missed,
+            UNEXPECTED: self.unlisted_unexpected,
+        }
+        return Counter(map(attrgetter("status"), self.matches)) + Counter(unlisted)
+
+    @property
+    def unlabelled(self) -> int:
+        """How many of the unexpected findings the truth says nothing of."""
+        return sum(not match.labelled for match in self.matches)
+
+    def as_json(self) -> dict[str, Any]:
+        """This value as JSON; `matching_from_json` is the inverse."""
+        # By column: 200,000 short lists take three times as long to write and read as a few long ones.
+        return {name: getattr(self, name) for name in self.__slots__} | {
+            "matches": list(zip(*self.matches, strict=True))
+        }
+
+
+# Line number, rule id and severity ("" for none) of a reported finding: they sort without a key.
+_Reported = tuple[int, str, str]
+# A reported finding as what an expected one was found; and where one may stand: rule id and line.
+_Taken = tuple[str, _Reported]
+_Place = tuple[str, int]
+_Places = Callable[[ExpectedFinding], Iterable[_Place]]
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """No search for cycles while 200,000 values are made that have none: it takes longer than making them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_collector_paused()
+def match_findings(
+    expected: Expected,
+    reported: Iterable[Mapping[str, Any]],
+    severity_of: Callable[[str, str], str] | None = None,
+    clean: Collection[TruthPlace] | None = None,
+) -> Matching:
+    """Match in passes: all exact ones, moved (nearest line, at most 3 away), relabelled (aliases first).
+
+    `severity_of` gives the severity of a missed finding by rule id and path, as the policy has it. `clean` are the
+    places where the truth says that nothing is to be found; of any other it says nothing then.
+    """
+    found = _by_file(reported)
+    wanted: defaultdict[str, list[ExpectedFinding]] = defaultdict(list)
+    for finding in sorted(expected.findings, key=attrgetter("file_path", "line_number", "rule_id")):
+        wanted[finding.file_path].append(finding)
+    matches: list[Match] = []
+    compared = 0
+    # No finding changes its file, so that each file is matched by itself, and most of a report is in no such file.
+    for path, findings in wanted.items():
+        taken, found[path] = _pair(findings, found.get(path, ()))
+        matches += map(_matched, findings, taken, repeat(severity_of))
+        compared += sum(map(_compares_severity, findings, taken))
+    left = [
+        Match(
+            *(UNEXPECTED, path, line, rule, severity or None, rule, line, severity or None),
+            labelled=clean is None or (path, line, rule) in clean,
+        )
+        for path in sorted(found)
+        for line, rule, severity in sorted(found[path])
+    ]
+    listed = len(matches)
+    unlisted = expected.total_secrets - listed
+    if unlisted <= 0:
+        return Matching(tuple(matches + left), listed, severities_compared=compared)
+    # The list is shorter than the total: which of the rest are expected is not known, how many is.
+    detected = min(unlisted, len(left))
+    missed, unexpected = unlisted - detected, len(left) - detected
+    return Matching(tuple(matches), expected.total_secrets, detected, missed, unexpected, compared)
+
+
+@_collector_paused()
+def matching_from_json(document: Mapping[str, Any]) -> Matching:
+    """A matching that was written as JSON."""
+    return Matching(**{**document, "matches": tuple(map(Match._make, zip(*document["matches"], strict=True)))})
+
+
+def alias_of(rule_id: str, other: str) -> bool:
+    """Whether one of two rule ids was renamed to the other, between versions or scanners."""
+    return other in _aliases().get(rule_id, ())
+
+
+@cache
+def _aliases() -> Mapping[str, Sequence[str]]:
+    """The other ids of each rule that was renamed, in order."""
+    aliases: defaultdict[str, list[str]] = defaultdict(list)
+    for rename in json.loads(_ALIASES.read_text(encoding="utf-8")):
+        for rule_id in rename["now"]:
+            aliases[rename["was"]].append(rule_id)
+            aliases[rule_id].append(rename["was"])
+    return {rule_id: sorted(others) for rule_id, others in aliases.items()}
+
+
+def _by_file(reported: Iterable[Mapping[str, Any]]) -> dict[str, list[_Reported]]:
+    found: defaultdict[str, list[_Reported]] = defaultdict(list)
+    for finding in reported:
+        line, severity = finding.get("line_number"), finding.get("severity")
+        found[str(finding.get("file_path", ""))].append(
+            (
+                line if type(line) is int else NO_LINE,  # a boolean is an int, too, and no line
+                str(finding.get("rule_id", "")),
+                severity if isinstance(severity, str) else "",
+            )
+        )
+    return dict(found)
+
+
+def _pair(
+    wanted: Sequence[ExpectedFinding], reported: Iterable[_Reported]
+) -> tuple[list[_Taken | None], list[_Reported]]:
+    """What became of each expected finding of a file, and the reported ones that are left."""
+    taken: list[_Taken | None] = [None] * len(wanted)
+    # Reversed, so that pop() takes the first.
+    in_order = sorted(reported, reverse=True)
+
+    def take(status: str, free: Mapping[_Place, list[_Reported]], places: _Places) -> None:
+        for index, finding in enumerate(wanted):
+            if taken[index] is None:
+                for place in places(finding):
+                    if free_here := free.get(place):
+                        taken[index] = (status, free_here.pop())
+                        break
+
+    by_rule = _grouped(in_order, lambda found: (found[1], found[0]))
+    # The nearest first, over all findings: a far one must not take what another is nearer to.
+    for distance in range(MOVED_AT_MOST + 1):
+        take(MOVED if distance else EXACT, by_rule, partial(_lines_at, distance))
+    take(RELABELLED, by_rule, _renamed)
+    by_line = _grouped(sorted(chain.from_iterable(by_rule.values()), reverse=True), lambda found: ("", found[0]))
+    take(RELABELLED, by_line, lambda finding: [("", finding.line_number)])
+    return taken, list(chain.from_iterable(by_line.values()))
+
+
+def _grouped(found: Iterable[_Reported], place: Callable[[_Reported], _Place]) -> dict[_Place, list[_Reported]]:
+    groups: defaultdict[_Place, list[_Reported]] = defaultdict(list)
+    for one in found:
+        groups[place(one)].append(one)
+    return dict(groups)
+
+
+def _lines_at(distance: int, finding: ExpectedFinding) -> Sequence[_Place]:
+    return (finding.rule_id, finding.line_number - distance), (finding.rule_id, finding.line_number + distance)
+
+
+def _renamed(finding: ExpectedFinding) -> Sequence[_Place]:
+    return [(rule_id, finding.line_number) for rule_id in _aliases().get(finding.rule_id, ())]
+
+
+def _compares_severity(finding: ExpectedFinding, taken: _Taken | None) -> bool:
+    return finding.expected_severity is not None and taken is not None and taken[0] != RELABELLED
+
+
+def _matched(finding: ExpectedFinding, taken: _Taken | None, severity_of: Callable[[str, str], str] | None) -> Match:
+    if taken is None and severity_of:
+        level = severity_of(finding.rule_id, finding.file_path)
+        return Match(MISSED, finding.file_path, finding.line_number, finding.rule_id, level, None, None)
+    status, (line, rule_id, severity) = taken or (MISSED, (None, None, None))
+    return Match(
+        status,
+        finding.file_path,
+        finding.line_number,
+        finding.rule_id,
+        finding.expected_severity or severity or None,
+        rule_id,
+        line,
+        severity or None,
+    )

@@ -1,0 +1,53 @@
+"""Run a check outside pytest: what a comparison needs of the baseline, and judges of what fails."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from gitleaks_eval.analysis.envelope import Analysis
+from gitleaks_eval.checks.evidence import Evidence
+from gitleaks_eval.checks.mark import NotApplicable
+from gitleaks_eval.plugin.ledger import FAILED, NOT_APPLICABLE, PASSED
+from gitleaks_eval.scenarios.scenario import Expected
+
+Check = Callable[..., None]
+
+
+def check_outcome(
+    check: Check,
+    analysis: Analysis,
+    expected: Expected | None,
+    scenario: Any = None,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+) -> str | None:
+    """The outcome of a check for an analysis; None when it asks for something that is not known here.
+
+    That is a truth where there is none, or a fixture of a user's own; or it raises what is no failure.
+    `parameters` are those of a check that is parametrized.
+    """
+    given = {**parameters, "analysis": analysis, "expected": expected, "scenario": scenario}
+    arguments: dict[str, Any] = {}
+    for name in asked_for(check):
+        value = Evidence() if name == "evidence" else given.get(name)
+        if value is None:
+            return None
+        arguments[name] = value
+    try:
+        check(**arguments)
+    except NotApplicable:
+        return NOT_APPLICABLE
+    except (AssertionError, pytest.fail.Exception):
+        return FAILED
+    except (Exception, pytest.skip.Exception, pytest.xfail.Exception, SystemExit):  # noqa: BLE001 - a check of a user may raise anything
+        return None
+    return PASSED
+
+
+@cache
+def asked_for(check: Check) -> tuple[str, ...]:
+    """The names of what a check asks for."""
+    return tuple(inspect.signature(check).parameters)

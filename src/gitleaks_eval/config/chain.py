@@ -1,0 +1,210 @@
+"""The configuration under test: the file and all that it extends, and a copy that the scanner can be given."""
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, checked_path, named_path, parse_toml, read_input
+from gitleaks_eval.core.errors import InputError, unreadable
+from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Sources
+
+BUILTIN = "builtin"
+DEEPEST = 2
+# A repository's own .gitleaks.toml would be obeyed if no configuration were named; this one says "the default".
+BUILTIN_CONTENT = b"[extend]\nuseDefault = true\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """One file of the chain: its path, its bytes, and whether it extends the scanner's default.
+
+    A path that is not absolute is the environment variable that holds the content.
+    """
+
+    path: Path
+    content: bytes
+    extends_default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The chain of files under test, empty for the scanner's own rules, and why it was chosen."""
+
+    chain: tuple[ConfigFile, ...]
+    why: str
+
+    @property
+    def sha256(self) -> str:
+        """One hash of all the files, in the order in which they extend each other."""
+        digest = hashlib.sha256()
+        for content in [file.content for file in self.chain] or [BUILTIN_CONTENT]:
+            digest.update(len(content).to_bytes(8, "big") + content)
+        return digest.hexdigest()
+
+    def title(self, root: Path) -> str:
+        """`.gitleaks.toml > base.toml`, each relative to `root` where it is below it."""
+        names = [shown_path(file.path, root) for file in self.chain]
+        if not self.chain or self.chain[-1].extends_default:
+            names.append(BUILTIN)
+        return " > ".join(names)
+
+
+def choose_configuration(
+    named: tuple[str, Path, str] | None,
+    root: Path,
+    invocation: Path,
+    sources: Callable[[], Sources] = lambda: GITLEAKS.sources,
+) -> Configuration:
+    """The configuration under test: as named, else what the scanner itself would take here.
+
+    Args:
+        named: the text that the user gave, the folder that it is relative to, and the option that gave it.
+        root: pytest's rootdir; files are looked for in it, then at the top of the git repository around it.
+        invocation: the folder pytest was started in, for paths in variables and `[extend] path`.
+        sources: where the scanner looks; asked only where scanners differ in what they would take.
+
+    Raises:
+        InputError: when a file is missing, unreadable, no TOML, has no rules, or extends itself.
+    """
+    if named is None:
+        return _found(_sources_here(root, sources), root, invocation)
+    text, base, why = named
+    if text == BUILTIN:
+        return Configuration((), why)
+    return Configuration(_chain(named_path(text, base, why), why, invocation), why)
+
+
+def _found(sources: Sources, root: Path, invocation: Path) -> Configuration:
+    for name in sources.paths:
+        if text := os.environ.get(name):
+            return choose_configuration((text, invocation, name), root, invocation)
+    for name in sources.contents:
+        if text := os.environ.get(name):
+            why = "content of a variable"
+            return Configuration(_chain(Path(name), why, invocation, text.encode("utf-8", "surrogateescape")), why)
+    for place, folder in _folders(root).items():
+        for name in sources.files:
+            if (folder / name).exists():
+                return choose_configuration((name, folder, f"found in {place}"), root, invocation)
+    return Configuration((), f"no {' or '.join(sources.files)} in {' or at '.join(_folders(root))}")
+
+
+def _folders(root: Path) -> dict[str, Path]:
+    """Where the file of a scanner may stand: a scan in production begins at git's top level."""
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    return {"rootdir": root} if top == root else {"rootdir": root, "the top of the git repository": top}
+
+
+def _sources_here(root: Path, sources: Callable[[], Sources]) -> Sources:
+    """The sources of the scanner, which has to be asked only where there is one that not all scanners know."""
+    known = [adapter.sources for adapter in SCANNERS.values()]
+    variables = {name for one in known for name in one.paths} - set(GITLEAKS.sources.paths)
+    variables |= {name for one in known for name in one.contents}
+    files = {name for one in known for name in one.files} - set(GITLEAKS.sources.files)
+    folders = _folders(root).values()
+    differ = any(map(os.environ.get, variables)) or any(
+        (folder / name).exists() for folder in folders for name in files
+    )
+    return sources() if differ else GITLEAKS.sources
+
+
+def parsed(file: ConfigFile) -> dict[str, Any]:
+    """The tables of a file of the chain, which is known to be TOML."""
+    return parse_toml(file.content)
+
+
+def copy_configuration(configuration: Configuration, folder: Path) -> Path:
+    """Write the chain into `folder`, with each `[extend] path` naming the copy, and return the first file."""
+    names = [folder / f"config-{index}.toml" for index in range(max(1, len(configuration.chain)))]
+    if not configuration.chain:
+        names[0].write_bytes(BUILTIN_CONTENT)
+    for index, file in enumerate(configuration.chain):
+        is_last = index == len(configuration.chain) - 1
+        names[index].write_bytes(file.content if is_last else _with_path(file.content, names[index + 1]))
+    return names[0]
+
+
+def _chain(path: Path, why: str, invocation: Path, given: bytes | None = None) -> tuple[ConfigFile, ...]:
+    files: list[ConfigFile] = []
+    seen: set[Path] = set()
+    following: Path | None = path
+    while following is not None:
+        if following.resolve() in seen:
+            raise InputError(f"{why}: {path}: [extend] path runs in a circle at {following}")
+        seen.add(following.resolve())
+        if files or given is None:
+            content = _read(following, f"{why}: [extend] path of {files[-1].path}" if files else why)
+        else:
+            content = given
+        extend = _table(_parse(content, following, why), "extend")
+        if len(files) == DEEPEST:
+            # Gitleaks does not look at what this one extends (upstream config.go, maxExtendDepth).
+            extend = {}
+        extends_default = bool(_key(extend, "usedefault"))
+        if extends_default and _key(extend, "path"):
+            raise InputError(f"{why}: {following}: Gitleaks refuses [extend] with both useDefault and path; keep one")
+        files.append(ConfigFile(following, content, extends_default))
+        target = _key(extend, "path")
+        following = _extended(str(target), following, invocation, why) if target else None
+    if not files[-1].extends_default and not any(_key(_parse(file.content, file.path, why), "rules") for file in files):
+        raise InputError(
+            f"{why}: {path} has no rules, so it finds nothing; "
+            "add [[rules]], or [extend] with useDefault = true for the rules of Gitleaks"
+        )
+    return tuple(files)
+
+
+def _extended(target: str, named_in: Path, invocation: Path, why: str) -> Path:
+    # Gitleaks resolves it against the folder it is started in; beside the file is what people mean.
+    place = f"{why}: [extend] path of {named_in}"
+    from_invocation = checked_path(invocation / target, place)
+    return from_invocation if from_invocation.exists() else checked_path(invocation / named_in.parent / target, place)
+
+
+def _read(path: Path, why: str) -> bytes:
+    try:
+        return read_input(path, LARGEST_TOML)
+    except FileNotFoundError:
+        raise InputError(f"{why}: the configuration {path} does not exist") from None
+    except OSError as error:
+        raise unreadable(f"{why}: the configuration", path, error) from None
+
+
+def _parse(content: bytes, path: Path, why: str) -> Mapping[str, Any]:
+    try:
+        return parse_toml(content)
+    except DocumentError as error:
+        raise InputError(f"{why}: the configuration {path} is not TOML: {error}") from None
+
+
+def _key(table: Mapping[str, Any], name: str) -> Any:
+    # Gitleaks reads keys without regard to case (viper).
+    return next((value for key, value in table.items() if key.lower() == name), None)
+
+
+def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    table = _key(document, name)
+    return table if isinstance(table, dict) else {}
+
+
+def _with_path(content: bytes, target: Path) -> bytes:
+    import tomlkit  # noqa: PLC0415 - slow to load, and only a chain needs it
+
+    document = tomlkit.parse(content.decode("utf-8"))
+    extend = _key(document, "extend")
+    name = next(key for key in extend if key.lower() == "path")
+    extend[name] = str(target)
+    return tomlkit.dumps(document).encode("utf-8")
+
+
+def shown_path(path: Path, root: Path) -> str:
+    """A path as people know it: relative to `root` where it is below it."""
+    if not path.is_absolute():
+        return str(path)
+    try:
+        return path.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        return str(path)

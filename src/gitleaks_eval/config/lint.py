@@ -1,0 +1,276 @@
+"""What a scanner accepts in a configuration without a word, though it does nothing with it.
+
+`lint` reads the files alone; `ask_scanner` has the scanner itself say what it refuses and warns of. Whether a
+regex compiles is asked, not computed: Go's syntax is neither Python's nor quite that of RE2, and no library
+but the scanner's own is sure to be the one that it was built with.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.config.chain import DEEPEST, ConfigFile, Configuration, copy_configuration, parsed
+from gitleaks_eval.config.tables import Address, Table, allowlists, items, place, tables, value_of
+from gitleaks_eval.core.process import Finished, run_limited
+from gitleaks_eval.core.resources import data
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.repositories.git import git_environment
+from gitleaks_eval.scanners.build import ScannerBuild
+
+KEYS_FILE = data("config_keys.json")
+# Before, an [[allowlists]] with targetRules is dropped where its file extends another (upstream config.go).
+TARGETS_WITH_EXTEND = (8, 29, 0)
+BROKEN_AT_MOST = 10
+ASK_SECONDS = 30
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.IGNORECASE)
+_VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_REGEX_ERROR = re.compile(r"error parsing regexp: ([^:`]*)(?:: `([^`]{1,8})`)?")
+_NO_SUCH_RULE = re.compile(r"WRN Disabled rule doesn't exist in extended config\. .*rule-id=(.*)")
+_REFUSED = re.compile(r" FTL (.*)|^panic: (.*)", re.MULTILINE)
+
+Found = Iterator[tuple[str, str]]
+Numbers = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a file of the configuration that does not do what it seems to; `place` like `rules[3].keywrods`."""
+
+    file: Path
+    place: str
+    message: str
+
+
+def lint(configuration: Configuration, version: str | None, scanner: str = "gitleaks") -> list[Problem]:
+    """Find what the scanner of this version ignores, and entries that can match nothing or everything.
+
+    Args:
+        configuration: the chain of files.
+        version: of the scanner, `8.18.4`; None or one that is no such number is taken for one that is newer than
+            the table of keys, of which nobody knows what it ignores.
+        scanner: `gitleaks` or `betterleaks`.
+    """
+    numbers = _numbers(version)
+    documents = [parsed(file) for file in configuration.chain]
+    # The rules of the scanner's default are not known here; ask_scanner knows them.
+    is_complete = not any(file.extends_default for file in configuration.chain)
+    problems = []
+    for index, (file, document) in enumerate(zip(configuration.chain, documents, strict=True)):
+        found = [
+            *_ignored_keys(document, scanner, numbers),
+            *_minimum(document, scanner, numbers),
+            *_twice(document),
+            *_idle_items(document),
+            *_idle_extend(index, document, documents[index + 1 :], is_complete=is_complete),
+            *_idle_targets(index, document, scanner, numbers),
+        ]
+        problems += [Problem(file.path, where, message) for where, message in found]
+    return problems
+
+
+def ask_scanner(build: ScannerBuild, configuration: Configuration, scratch: Path) -> list[Problem]:
+    """Have the scanner load the configuration, and say what it refuses (a regex, with its place) or warns of.
+
+    Args:
+        build: the scanner under test.
+        configuration: the chain of files.
+        scratch: a private folder, in which everything that is written is removed again.
+
+    Raises:
+        EvaluationError: when the scanner cannot be run or does not end.
+    """
+    if not configuration.chain:
+        return []
+    done = _loaded(build, configuration, scratch)
+    log = _ANSI.sub("", done.stderr + done.stdout)
+    if _REGEX_ERROR.search(log):
+        return _broken_regexes(build, configuration, scratch)
+    if done.status:
+        refused = _REFUSED.search(log)
+        said = printable(refused[1] or refused[2])[:200] if refused else f"exit code {done.status}"
+        return [Problem(configuration.chain[0].path, "", f"the scanner refuses it: {said}")]
+    missing = {rule.strip() for rule in _NO_SUCH_RULE.findall(log)}
+    return [
+        Problem(file.path, place((*address, *below)), "no rule has this id, so none is disabled")
+        for file in configuration.chain
+        for address, extend in tables(parsed(file), "extend")
+        for below, rule in items(extend, "disabledrules")
+        if rule in missing
+    ]
+
+
+def first_broken(regexes: Sequence[str], error_of: Callable[[Sequence[str]], str | None]) -> tuple[int, str] | None:
+    """The index of the first regex that does not compile, and why; None when all do.
+
+    `error_of` says of some regexes why one of them does not compile.
+    """
+    reason = error_of(regexes)
+    if reason is None:
+        return None
+    good, bad = 0, len(regexes)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if error := error_of(regexes[good:middle]):
+            bad, reason = middle, error
+        else:
+            good = middle
+    return good, error_of(regexes[good:bad]) or reason
+
+
+def _numbers(version: str | None) -> Numbers:
+    match = _VERSION.match(version or "")
+    return tuple(map(int, match.groups())) if match else (999,)
+
+
+@cache
+def _table_of_keys() -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(KEYS_FILE.read_text(encoding="utf-8"))
+    return table
+
+
+def _ignored_keys(document: Table, scanner: str, version: Numbers) -> Found:
+    checked: list[str] = _table_of_keys()["checked against"][scanner]
+    if version > _numbers(checked[-1]):
+        problem = f"unknown to this table of keys, which was checked against {scanner} {', '.join(checked)}"
+    else:
+        problem = f"{scanner} has no such key and ignores it"
+    kinds: dict[str, dict[str, str]] = _table_of_keys()[scanner]
+    for kind, address, table in _tables_by_kind(document):
+        known = {key.lower(): (key, since) for key, since in kinds[kind].items()}
+        # Where the scanner has no such table at all, that is said of the table.
+        for key in table if known else ():
+            where = place((*address, key))
+            name, since = known.get(key.lower(), ("", ""))
+            if not name:
+                close = get_close_matches(key.lower(), known, n=1)
+                meant = f"; did you mean `{known[close[0]][0]}`?" if close else ""
+                yield where, f"{problem}{meant}"
+            elif _numbers(since) > version:
+                yield where, f"this version of {scanner} ignores it; {since} is the first that does not"
+
+
+def _tables_by_kind(document: Table) -> Iterator[tuple[str, Address, Table]]:
+    yield "top", (), document
+    yield from (("extend", address, table) for address, table in tables(document, "extend"))
+    for address, rule in tables(document, "rules"):
+        yield "rule", address, rule
+        yield from (("required", (*address, *below), table) for below, table in tables(rule, "required"))
+        yield from (("component", (*address, *below), table) for below, table in tables(rule, "components"))
+    for address, allowlist in allowlists(document):
+        is_global = str(address[0]).lower() != "rules"
+        yield ("global allowlist" if is_global else "rule allowlist"), address, allowlist
+
+
+def _minimum(document: Table, scanner: str, version: Numbers) -> Found:
+    name = "minVersion" if scanner == "gitleaks" else "betterleaksMinVersion"
+    for address, wanted in items(document, name.lower()):
+        if isinstance(wanted, str) and _VERSION.match(wanted) and _numbers(wanted) > version:
+            yield place(address), f"the file is written for {wanted} or newer, and the scanner is older"
+
+
+def _twice(document: Table) -> Found:
+    seen: dict[str, Address] = {}
+    for address, rule in tables(document, "rules"):
+        identity = value_of(rule, "id")
+        if isinstance(identity, str):
+            if earlier := seen.get(identity):
+                yield place((*address, "id")), f"{place(earlier)} has the same id: only the last of them counts"
+            seen[identity] = address
+
+
+def _idle_items(document: Table) -> Found:
+    for address, allowlist in allowlists(document):
+        for below, commit in items(allowlist, "commits"):
+            if not (isinstance(commit, str) and _COMMIT.fullmatch(commit.strip())):
+                yield place((*address, *below)), "it matches no commit: only a whole id does, of 40 digits"
+        for name in ("paths", "regexes", "stopwords"):
+            for below, text in items(allowlist, name):
+                if text == "":
+                    yield place((*address, *below)), "it is empty: depending on the version it hides everything"
+
+
+def _idle_extend(index: int, document: Table, extended: Sequence[Table], *, is_complete: bool) -> Found:
+    for address, extend in tables(document, "extend"):
+        extends = bool(value_of(extend, "path") or value_of(extend, "usedefault"))
+        if index >= DEEPEST and extends:
+            yield place(address), f"nothing is extended from here: the scanner follows [extend] {DEEPEST} times"
+        for below, _ in items(extend, "url"):
+            yield place((*address, *below)), "the scanner has this key and does nothing with it"
+        rules = {value_of(rule, "id") for one in extended for _, rule in tables(one, "rules")}
+        for below, rule in items(extend, "disabledrules"):
+            if not extends:
+                yield place((*address, *below)), "nothing is extended, so nothing is disabled"
+            elif is_complete and rule not in rules:
+                yield place((*address, *below)), "no file that is extended has this rule, so nothing is disabled"
+
+
+def _idle_targets(index: int, document: Table, scanner: str, version: Numbers) -> Found:
+    extends = any(True for _ in tables(document, "extend"))
+    for address, allowlist in allowlists(document):
+        if address[0] == "rules" or not value_of(allowlist, "targetrules"):
+            continue
+        if index:
+            yield place(address), "with targetRules it counts only in the first file, not in one that is extended"
+        elif extends and scanner == "gitleaks" and version < TARGETS_WITH_EXTEND:
+            yield place(address), "with targetRules beside [extend] it is ignored up to gitleaks 8.28"
+
+
+def _regexes(document: Table) -> Iterator[tuple[Address, str]]:
+    for address, rule in tables(document, "rules"):
+        for name in ("regex", "path"):
+            yield from (((*address, *below), text) for below, text in items(rule, name))
+    for address, allowlist in allowlists(document):
+        for name in ("paths", "regexes"):
+            yield from (((*address, *below), text) for below, text in items(allowlist, name))
+
+
+def _loaded(build: ScannerBuild, configuration: Configuration, scratch: Path) -> Finished:
+    """Have the scanner load a configuration, and scan an empty folder with it."""
+    with tempfile.TemporaryDirectory(prefix="lint-", dir=scratch) as name:
+        folder = Path(name)
+        (folder / "empty").mkdir()
+        (folder / "config").mkdir()
+        config = copy_configuration(configuration, folder / "config")
+        source = ["dir", "empty"] if build.command == "git" else ["detect", "--no-git", "--source", "empty"]
+        return run_limited(
+            [build.program, *source, "--config", str(config), "--log-level", "warn", "--no-banner"],
+            folder,
+            {**git_environment(), "TMPDIR": str(folder), "XDG_CONFIG_HOME": str(folder)},
+            ASK_SECONDS,
+        )
+
+
+def _broken_regexes(build: ScannerBuild, configuration: Configuration, scratch: Path) -> list[Problem]:
+    def error_of(regexes: Sequence[str]) -> str | None:
+        import tomlkit  # noqa: PLC0415 - slow to load, and only a broken configuration needs it
+
+        rules = [{"id": f"rule-{index}", "regex": regex} for index, regex in enumerate(regexes)]
+        content = tomlkit.dumps({"rules": rules}).encode("utf-8")
+        alone = ConfigFile(configuration.chain[0].path, content, extends_default=False)
+        done = _loaded(build, Configuration((alone,), configuration.why), scratch)
+        error = _REGEX_ERROR.search(_ANSI.sub("", done.stderr + done.stdout))
+        return f"{error[1].strip()} {error[2] or ''}".strip() if error else None
+
+    all_of_them = [
+        (file.path, place(address), text)
+        for file in configuration.chain
+        for address, text in _regexes(parsed(file))
+        if isinstance(text, str) and text
+    ]
+    problems: list[Problem] = []
+    while len(problems) < BROKEN_AT_MOST:
+        broken = first_broken([text for _, _, text in all_of_them], error_of) if all_of_them else None
+        if broken is None:
+            break
+        index, reason = broken
+        path, where, _ = all_of_them[index]
+        problems.append(Problem(path, where, f"the regex does not compile: {reason}"))
+        all_of_them = all_of_them[index + 1 :]
+    return problems

@@ -1,0 +1,146 @@
+"""Run a program that is not trusted to end, to be quiet, or to take its children with it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from gitleaks_eval.core import keeper
+from gitleaks_eval.core.errors import EvaluationError
+
+OUTPUT_LIMIT = 1 << 30
+WATCH_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A program that ended by itself: its exit status (negative: the signal), wall time, and output."""
+
+    status: int
+    duration_ms: float
+    stdout: str
+    stderr: str
+
+
+def run_limited(  # noqa: PLR0913 - what a process has; each is a word
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+    stop: threading.Event | None = None,
+    *,
+    start_in: Path | None = None,
+) -> Finished:
+    """Run a program in `folder`, which is private to it: all that it writes belongs there.
+
+    `start_in` is where it starts instead, when what it reads is to be its current folder.
+
+    It runs in a process group of its own, which is killed however this ends, and when this process dies. Output goes
+    to files, not pipes: a child that it leaves behind cannot keep us waiting.
+
+    Raises:
+        EvaluationError: when it cannot be started, takes longer than `seconds`, writes more than 1 GiB, or
+            `stop` is set.
+    """
+    with (folder / "stdout").open("w+b") as stdout, (folder / "stderr").open("w+b") as stderr:
+        started = time.perf_counter()
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=start_in or folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EvaluationError(f"cannot be run: {error.strerror or error}") from None
+        watch = _Watch(process, folder, seconds, stop)
+        try:
+            watch.start()
+            keeper.hold(process.pid)
+            status = process.wait()
+            duration_ms = (time.perf_counter() - started) * 1000
+        finally:
+            watch.end()
+        # It may have ended before the watch looked again.
+        if reason := watch.reason or _too_much(folder):
+            raise EvaluationError(reason)
+        if not folder.is_dir():
+            raise EvaluationError("removed the folder that it was run in")
+        return Finished(status, duration_ms, _text(stdout), _text(stderr))
+
+
+class _Watch(threading.Thread):
+    """Kills the process group when a limit is reached; the main thread sleeps in wait(), so no time is lost."""
+
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", folder: Path, seconds: float, stop: threading.Event | None
+    ) -> None:
+        super().__init__(daemon=True)
+        self._process = process
+        self._folder = folder
+        self._deadline = time.monotonic() + seconds
+        self._seconds = seconds
+        self._stopping = stop
+        self._ended = threading.Event()
+        self.reason: str | None = None
+
+    def run(self) -> None:
+        while not self._ended.wait(min(WATCH_SECONDS, max(0.001, self._deadline - time.monotonic()))):
+            self.reason = self._exceeded()
+            if self.reason:
+                kill_group(self._process)
+                return
+
+    def end(self) -> None:
+        self._ended.set()
+        kill_group(self._process)
+        self.join()
+
+    def _exceeded(self) -> str | None:
+        if self._stopping is not None and self._stopping.is_set():
+            return "was stopped"
+        if time.monotonic() >= self._deadline:
+            return f"took longer than {self._seconds:g} s and was stopped"
+        return _too_much(self._folder)
+
+
+def kill_group(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a program that was started in a session of its own, with all that it started, and wait for its end."""
+    with contextlib.suppress(OSError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
+    keeper.release(process.pid)
+
+
+def _too_much(folder: Path) -> str | None:
+    return f"wrote more than {OUTPUT_LIMIT >> 20} MiB and was stopped" if _size(folder) > OUTPUT_LIMIT else None
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(root, name)).st_size  # noqa: PTH118 - names may be any bytes
+    return total
+
+
+def _text(file: BinaryIO) -> str:
+    """The first and the last MiB: what a program says of itself stands at one of the ends."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    content = file.read(1 << 20)
+    file.seek(max(file.tell(), size - (1 << 20)))
+    return (content + file.read()).decode("utf-8", "replace")

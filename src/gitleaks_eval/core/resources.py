@@ -1,0 +1,15 @@
+"""What ships in the package: the only place that asks where it is."""
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def data(name: str) -> Path:
+    """A shipped data file, such as `severity_policy.json`."""
+    return PACKAGE / "data" / name
+
+
+def schema(name: str) -> Path:
+    """A shipped JSON Schema, by its stem (`report`)."""
+    return PACKAGE / "schemas" / f"{name}.schema.json"

@@ -1,0 +1,135 @@
+"""What the processes of one run share: files made once, and turns for the scanner."""
+
+import contextlib
+import errno
+import os
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.resources import PACKAGE
+
+TURN_SECONDS = 0.005
+# mkstemp's 0600 would hide reports from the other users of a CI machine.
+READABLE = 0o644
+ModeOf = Callable[[Path], int]
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+
+
+def write_atomically(path: Path, content: bytes, mode: int = READABLE) -> None:
+    """Write a file whole or not at all: under another name first, then renamed."""
+    write_together([(path, [content])], lambda _: mode)
+
+
+def write_together(files: Iterable[tuple[Path, Iterable[bytes]]], mode_of: ModeOf = lambda _: READABLE) -> None:
+    """Write all files, each from its pieces, under other names first: when one cannot be written, none is.
+
+    `mode_of` gives the mode of each.
+
+    Raises:
+        OSError: when a file cannot be written.
+    """
+    with staged(files, mode_of) as ready:
+        for path, temporary in ready.items():
+            temporary.replace(path)
+
+
+@contextlib.contextmanager
+def staged(
+    files: Iterable[tuple[Path, Iterable[bytes]]], mode_of: ModeOf = lambda _: READABLE
+) -> Iterator[dict[Path, Path]]:
+    """Files written under other names, by the paths that they are to have; those not renamed are removed at the end.
+
+    Raises:
+        OSError: when a file cannot be written.
+    """
+    ready: dict[Path, Path] = {}
+    try:
+        for path, pieces in files:
+            if path.is_dir():
+                raise IsADirectoryError(f"{path} is a folder")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
+            ready[path] = Path(name)
+            with os.fdopen(handle, "wb") as file:
+                file.writelines(pieces)
+            ready[path].chmod(mode_of(path))
+        yield ready
+    finally:
+        for temporary in ready.values():
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
+    """The file that `make` has the content of, made by one process of the run and read by the others.
+
+    Raises:
+        EvaluationError: when making it failed, then and now with the same text.
+    """
+    product, failure = folder / "product.json", folder / "error.txt"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / "lock"):
+            if not product.exists() and not failure.exists():
+                try:
+                    write_atomically(product, make(), 0o600)
+                except EvaluationError as error:
+                    write_atomically(failure, str(error).encode("utf-8", "backslashreplace"))
+                except Exception as error:  # noqa: BLE001 - its traceback could show raw secrets; only its place is kept
+                    write_atomically(failure, (_no_room(error) or _internal(error)).encode())
+        if failure.exists():
+            raise EvaluationError(*failure.read_text(encoding="utf-8").splitlines())
+    except OSError as error:
+        raise EvaluationError(_no_room(error) or _internal(error)) from None
+    return product
+
+
+def _no_room(error: Exception) -> str | None:
+    if not isinstance(error, OSError) or error.errno not in _NO_ROOM:
+        return None
+    return f"TMPDIR {tempfile.gettempdir()}: {error.strerror}; make room, or set TMPDIR to a folder that has more"
+
+
+@contextlib.contextmanager
+def turn(folder: Path, cores: int) -> Iterator[None]:
+    """Wait for one of as many turns as there are cores, over all processes of the run."""
+    while True:
+        for index in range(cores):
+            lock = _slot(folder, index)
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                continue
+            try:
+                yield
+            finally:
+                lock.release()
+            return
+        time.sleep(TURN_SECONDS)
+
+
+@contextlib.contextmanager
+def all_turns(folder: Path, cores: int) -> Iterator[None]:
+    """Wait until nobody else has a turn; in a fixed order, so that two who want this do not block each other."""
+    with contextlib.ExitStack() as stack:
+        for index in range(cores):
+            stack.enter_context(_slot(folder, index))
+        yield
+
+
+def _slot(folder: Path, index: int) -> FileLock:
+    folder.mkdir(parents=True, exist_ok=True)
+    # Not a singleton: threads of one process take turns, too.
+    return FileLock(folder / f"turn-{index}.lock", is_singleton=False)
+
+
+def _internal(error: Exception) -> str:
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if PACKAGE in Path(frame.filename).parents]
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"a fault of gitleaks-eval itself: {type(error).__name__}{place}; please report it"

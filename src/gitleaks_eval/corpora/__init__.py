@@ -1,0 +1,1 @@
+"""Labelled truth of others becomes a scenario."""

@@ -1,0 +1,1 @@
+"""Evaluates candidates on subjects. Knows no pytest."""

@@ -1,0 +1,105 @@
+"""A comparison while tests run: which failures are as in the baseline, found from what all processes share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gitleaks_eval.analysis.matching import MISSED, Match, Matching
+from gitleaks_eval.checks.outcome import Check, check_outcome
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.engine.candidates import Trial
+from gitleaks_eval.engine.workbench import Workbench
+from gitleaks_eval.scenarios.scenario import Scenario
+from gitleaks_eval.scoring.comparison import (
+    AS_IN_BASELINE,
+    TO_REVIEW,
+    CheckKey,
+    Differences,
+    Evaluated,
+    excuse,
+    find_differences,
+)
+
+
+@dataclass(slots=True)
+class Comparing:
+    """The baseline, a candidate of this run (`name`) or a saved report, and what differs from it."""
+
+    name: str
+    saved: Evaluated | None
+    accepts_review: bool
+    workbenches: Mapping[str, Workbench]
+    _differences: dict[tuple[str, str], Differences] = field(default_factory=dict)
+
+    def excuse(self, trial: Trial, check_id: str, check: Check, parameters: Mapping[str, Any]) -> str | None:
+        """Why a failed check, with parameters of its own, does not fail the comparison, else None."""
+        if self.is_baseline(trial):
+            return AS_IN_BASELINE
+        key = CheckKey(check_id, trial.subject.name)
+        try:
+            outcomes = self._baseline_outcomes(trial, key, check, parameters)
+            return excuse(self._different(trial), outcomes, key, review=self.accepts_review)
+        except EvaluationError:
+            # There is nothing to compare with: it fails by itself.
+            return None
+
+    def excuse_finding(self, trial: Trial, match: Match | None) -> str | None:
+        """Why the test of an expected finding, or of unexpected ones (None), does not fail the comparison."""
+        if self.is_baseline(trial):
+            return AS_IN_BASELINE
+        try:
+            theirs, ours = self._matching(self.name, trial), self._matching(trial.candidate, trial)
+        except EvaluationError:
+            return None
+        if match is not None:
+            same = any(_is_alike(other, match) for other in theirs.matches)
+        else:
+            same = not self._different(trial).new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
+        if same:
+            return AS_IN_BASELINE
+        is_missed = match is not None and match.status == MISSED
+        accepted = self.accepts_review and not is_missed and trial.subject.name in self._different(trial).to_review()
+        return TO_REVIEW if accepted else None
+
+    def is_baseline(self, trial: Trial) -> bool:
+        """Whether the trial is of the baseline itself."""
+        return self.saved is None and trial.candidate == self.name
+
+    def _baseline_outcomes(
+        self, trial: Trial, key: CheckKey, check: Check, parameters: Mapping[str, Any]
+    ) -> Mapping[CheckKey, str]:
+        if self.saved:
+            # Of several with one id it is not known here which is which.
+            return {} if key._replace(number=1) in self.saved.outcomes else self.saved.outcomes
+        subject = trial.subject
+        workbench = self.workbenches[self.name]
+        expected = workbench.expected(subject) if isinstance(subject, Scenario) else None
+        outcome = check_outcome(check, workbench.analysis(subject), expected, subject, parameters)
+        return {key: outcome} if outcome else {}
+
+    def _different(self, trial: Trial) -> Differences:
+        name = trial.subject.name
+        if (trial.candidate, name) not in self._differences:
+            self._differences[trial.candidate, name] = (
+                find_differences(
+                    {name: self._matching(self.name, trial)}, {name: self._matching(trial.candidate, trial)}
+                )
+                if isinstance(trial.subject, Scenario)
+                else Differences()
+            )
+        return self._differences[trial.candidate, name]
+
+    def _matching(self, candidate: str, trial: Trial) -> Matching:
+        if self.saved and candidate == self.name:
+            matching = self.saved.matchings.get(trial.subject.name)
+            if matching is None:
+                raise EvaluationError(f"the baseline has no scenario {trial.subject.name}")
+            return matching
+        workbench = self.workbenches[candidate]
+        workbench.analysis(trial.subject)
+        return workbench.subjects[trial.subject.name].matching
+
+
+def _is_alike(one: Match, other: Match) -> bool:
+    same = ("status", "file_path", "line_number", "rule_id", "reported_rule_id", "reported_line_number")
+    return all(getattr(one, name) == getattr(other, name) for name in same)

@@ -1,0 +1,248 @@
+"""What is under test: one scanner with one configuration, or several of them to compare on the same truth."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count, product
+from pathlib import Path, PurePath
+from typing import Any
+
+from gitleaks_eval.config.chain import Configuration, choose_configuration
+from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, named_path, parse_toml, read_input
+from gitleaks_eval.core.errors import InputError, unreadable
+from gitleaks_eval.core.options import Given, Root, given, refuse_beside
+from gitleaks_eval.repositories.real import RealRepository
+from gitleaks_eval.scanners import GITLEAKS, known_scanner, scanner_and_version
+from gitleaks_eval.scanners import checked_version as version_of
+from gitleaks_eval.scanners.build import ScannerChoice, configuration_sources, named_binary
+from gitleaks_eval.scanners.scan import Mode
+from gitleaks_eval.scenarios.scenario import Scenario
+
+TABLE = "tool.gitleaks-eval.candidates"
+DEEPEST_DECODING = 100
+# File systems take 255 bytes, and a letter may have four.
+FOLDER_AT_MOST = 60
+# What the output has beside the candidates' folders.
+_RESERVED = {
+    *("analysis", "partial", "judge-store", ".gitignore", "comparison.json", "comparison.md"),
+    *("evaluation_report.json", "scorecard.json", "scorecard.md"),
+}
+
+
+# The text of a configuration, the folder that it is relative to, and what gave it.
+Named = tuple[str, Path, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A scanner with a configuration and its options.
+
+    `name` is empty when it is the only one, and so is `folder`, where its reports stand in the output.
+    """
+
+    name: str
+    scanner: ScannerChoice
+    configuration: Configuration | None
+    decode_depth: int | None = None
+    mode: Mode = "git"
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A candidate on a scenario or a real repository: what a check looks at."""
+
+    candidate: str
+    subject: Scenario | RealRepository
+
+    @property
+    def name(self) -> str:
+        """What stands in a node id: the scenario, with the candidate in front where there are several."""
+        return f"{self.candidate}-{self.subject.name}" if self.candidate else self.subject.name
+
+
+def read_candidates(root: Root) -> tuple[Candidate, ...]:
+    """The candidates that options, ini file or pyproject.toml name; the first is the baseline of a comparison.
+
+    Raises:
+        InputError: when a value, or a file that it names, is wrong on sight, or two have one name.
+    """
+    if root.getoption("gitleaks_compare"):
+        refuse_beside(
+            root, "--gitleaks-compare", "the candidates say what is compared", ("binary", "version", "config")
+        )
+        return _from_tables(root)
+    choices = _scanner_choices(root)
+    configurations = _configurations(root)
+    candidates = []
+    for (version, choice), (config, named) in product(choices, configurations):
+        configuration = _configuration(named, root, choice)
+        parts = [version] * (len(choices) > 1) + [config] * (len(configurations) > 1)
+        candidates.append(Candidate("-".join(parts), choice, configuration))
+    return _checked(candidates, "two candidates are the same: {}; name each version and each configuration once")
+
+
+def _scanner_choices(root: Root) -> list[tuple[str, ScannerChoice]]:
+    if root.getoption("gitleaks_binary"):
+        refuse_beside(root, "--gitleaks-binary", "the binary has the version it has", ["version"])
+    ways = [given(root, name) for name in ("binary", "version")]
+    # The command line goes before the ini file, also when the two name different ways.
+    for way in sorted((one for one in ways if one), key=lambda one: one.named_by.startswith("ini")):
+        if way is ways[0]:
+            return [("", ScannerChoice(binary=named_binary(way.path(), way.named_by), named_by=way.named_by))]
+        return [_version(text, way.named_by) for text in _texts(way)]
+    return [("", ScannerChoice())]
+
+
+def _version(text: str, named_by: str) -> tuple[str, ScannerChoice]:
+    adapter, version = scanner_and_version(text, named_by)
+    name = version if adapter is GITLEAKS else f"{adapter.name}@{version}"
+    return name, ScannerChoice(version=version, named_by=named_by, scanner=adapter.name)
+
+
+def _configurations(root: Root) -> list[tuple[str, Named]]:
+    named = given(root, "config")
+    if named is None:
+        return [("", None)]
+    texts = _texts(named)
+    return [
+        (name, (text, named.base, named.named_by))
+        for name, text in zip(_shortest_suffixes(texts, named.base), texts, strict=True)
+    ]
+
+
+def _configuration(named: Named, root: Root, choice: ScannerChoice) -> Configuration:
+    return choose_configuration(named, root.path, root.invocation, lambda: configuration_sources(choice))
+
+
+def _texts(value: Given) -> list[str]:
+    return [value.value] if isinstance(value.value, str) else list(value.value)
+
+
+def _shortest_suffixes(texts: Sequence[str], base: Path) -> list[str]:
+    """For each path its shortest ending that no other has: `base/.gitleaks.toml` and `head/.gitleaks.toml`."""
+    paths = [PurePath(text) if text == "builtin" else named_path(text, base, "config").resolve() for text in texts]
+    names = []
+    for path in paths:
+        others = [other for other in paths if other != path]
+        lengths = range(1, len(path.parts) + 1)
+        ends = (path.parts[-length:] for length in lengths)
+        unique = next((end for end in ends if not any(other.parts[-len(end) :] == end for other in others)), path.parts)
+        names.append("/".join(unique).lstrip("/"))
+    return names
+
+
+def _from_tables(root: Root) -> tuple[Candidate, ...]:
+    path = root.path / "pyproject.toml"
+    tables = _tables(path)
+    candidates, baselines = [], []
+    for name, table in tables.items():
+        place = f"{path} [{TABLE}.{name}]"
+        if not isinstance(table, dict):
+            raise InputError(f"{place}: is no table")
+        candidates.append(_from_table(name, table, place, root))
+        if _typed(table, "baseline", bool, place):
+            baselines.append(name)
+    if len(baselines) > 1:
+        raise InputError(f"{path} [{TABLE}]: {' and '.join(baselines)} are both the baseline; mark one")
+    candidates.sort(key=lambda one: one.name not in baselines)
+    return _checked(candidates, f"{path} [{TABLE}]: two candidates have one name: {{}}; rename one")
+
+
+def _tables(path: Path) -> Mapping[str, Any]:
+    try:
+        document: Any = parse_toml(read_input(path, LARGEST_TOML))
+    except FileNotFoundError:
+        raise InputError(f"--gitleaks-compare: there is no {path} with [{TABLE}.<name>] tables") from None
+    except OSError as error:
+        raise unreadable("--gitleaks-compare:", path, error) from None
+    except DocumentError as error:
+        raise InputError(f"--gitleaks-compare: {path} is not TOML: {error}") from None
+    for key in TABLE.split("."):
+        document = document.get(key) if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not document:
+        raise InputError(f"--gitleaks-compare: {path} has no [{TABLE}.<name>] table; write one for each candidate")
+    return document
+
+
+def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> Candidate:
+    known = {"scanner", "version", "binary", "config", "decode_depth", "mode", "baseline"}
+    if unknown := sorted(table.keys() - known):
+        raise InputError(f"{place}: unknown key {unknown[0]!r}; there are {', '.join(sorted(known))}")
+    scanner = known_scanner(_typed(table, "scanner", str, place) or "gitleaks", f"{place} scanner")
+    version, binary = _typed(table, "version", str, place), _typed(table, "binary", str, place)
+    if version and binary:
+        raise InputError(f"{place}: version beside binary: the binary has the version it has; keep one")
+    choice = ScannerChoice(scanner=scanner.name, named_by=place)
+    if binary:
+        choice = replace(
+            choice, binary=named_binary(named_path(binary, root.path, f"{place} binary"), f"{place} binary")
+        )
+    elif version:
+        choice = replace(choice, version=version_of(version, f"{place} version", scanner))
+    elif scanner.name != "gitleaks":
+        raise InputError(f"{place}: name the version of {scanner.name}, or a binary")
+    config = _typed(table, "config", str, place)
+    named = (config, root.path, f"{place} config") if config else None
+    depth, mode = _typed(table, "decode_depth", int, place), _typed(table, "mode", str, place) or "git"
+    if depth is not None and depth < 0:
+        raise InputError(f"{place}: decode_depth {depth} is below zero")
+    if depth is not None and depth > DEEPEST_DECODING:
+        raise InputError(f"{place}: decode_depth is above {DEEPEST_DECODING}")
+    if mode not in {"git", "dir"}:
+        raise InputError(f"{place}: mode {mode!r}: there are git and dir")
+    return Candidate(
+        name,
+        choice,
+        _configuration(named, root, choice),
+        depth,
+        "dir" if mode == "dir" else "git",
+    )
+
+
+def _typed(table: Mapping[str, Any], key: str, kind: type, place: str) -> Any:
+    value = table.get(key)
+    if value is not None and type(value) is not kind:
+        raise InputError(f"{place}: {key} = {value!r} is not a {kind.__name__}")
+    return value
+
+
+def _checked(candidates: Iterable[Candidate], same: str) -> tuple[Candidate, ...]:
+    """The candidates with their folders; their names are parts of node ids, and one that is alone may have none."""
+    checked = tuple(candidates)
+    seen: dict[str, str] = {}
+    for candidate in checked:
+        name = candidate.name
+        if other := seen.get(name.casefold()):
+            raise InputError(same.format(other))
+        seen[name.casefold()] = name
+        if name or len(checked) > 1:
+            _check_name(name)
+    folders = _folders([candidate.name for candidate in checked])
+    return tuple(replace(one, folder=folder) for one, folder in zip(checked, folders, strict=True))
+
+
+def folder_name(name: str) -> str:
+    """A name as one visible folder that every file system takes: `base/.gitleaks.toml` is `base-gitleaks.toml`."""
+    parts = (part.strip(".-") for part in re.split(r"[^\w.@+-]+", name))
+    return "-".join(filter(None, parts))[:FOLDER_AT_MOST].rstrip(".-") or "candidate"
+
+
+def _folders(names: Iterable[str]) -> list[str]:
+    """A folder for each name (empty for an empty one) that no other candidate and no report has."""
+    used, folders = set(_RESERVED), []
+    for name in names:
+        stem = folder_name(name) if name else ""
+        numbered = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        folder = next(one for one in numbered if not one or one.casefold() not in used)
+        used.add(folder.casefold())
+        folders.append(folder)
+    return folders
+
+
+def _check_name(name: str) -> None:
+    parts = name.split("/")
+    if not name.isprintable() or set(name) & set("[]\\:") or {"", ".", ".."} & set(parts):
+        raise InputError(f"the candidate {name!r}: its name is a folder and part of a test's id; rename it")
+    if name.casefold() in _RESERVED:
+        raise InputError(f"the candidate {name!r}: the output folder has something of that name already; rename it")

@@ -1,0 +1,213 @@
+"""The options of the command line and their ini twins, read into one frozen value."""
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitleaks_eval.analysis.severity import SHIPPED_POLICY, load_policy
+from gitleaks_eval.core.documents import read_json
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.options import Given, Root, given, refuse_beside
+from gitleaks_eval.engine.candidates import Candidate, read_candidates
+from gitleaks_eval.engine.kinds import ALL, CORPORA, SCENARIOS, read_kinds
+from gitleaks_eval.reports.folder import ANALYSES, ReportFolder, link_on_the_way
+from gitleaks_eval.scanners.build import ScannerChoice
+
+if TYPE_CHECKING:
+    from gitleaks_eval.scoring.comparison import Evaluated
+
+RESULTS = "gitleaks-eval-results"
+REPORT = "evaluation_report.json"
+DEFAULT_TIMEOUT_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run is about; every path is absolute and every input file has been looked at.
+
+    The first of the `candidates` is the baseline, unless a saved report is. `accepts_review` says that what is
+    to review does not fail a comparison. `kinds` names what is evaluated (see `kinds.py`).
+    """
+
+    root: Path
+    candidates: tuple[Candidate, ...]
+    baseline: "Evaluated | None"
+    baseline_path: Path | None
+    save_baseline: Path | None
+    accepts_review: bool
+    kinds: tuple[str, ...]
+    scenario_sources: tuple[str, ...]
+    scenario_base: Path
+    corpora: tuple[str, ...]
+    corpus_base: Path
+    analyses: Path | None
+    reports: ReportFolder
+    timeout_seconds: float
+    severity_policy: Path
+
+    @property
+    def output(self) -> Path:
+        """Where the reports go."""
+        return self.reports.path
+
+    @property
+    def compares(self) -> bool:
+        """Whether there is something to compare with."""
+        return len(self.candidates) > 1 or self.baseline is not None
+
+    @property
+    def only(self) -> tuple[str, ...]:
+        """The kinds that are evaluated where others are left out; empty where all are."""
+        return () if self.kinds == ALL else self.kinds
+
+
+def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
+    """Read the settings from the command line, else from the ini file, else the defaults.
+
+    With `reads_reports` nothing is scanned: unless others are named, the analyses are those that the last
+    full run left with its reports, which may be of corpora too.
+
+    Raises:
+        InputError: when a value, or a file or folder that it names, is wrong on sight.
+    """
+    kinds = read_kinds(root)
+    reports, corpora = report_folder(root), given(root, "corpus") if CORPORA in kinds else None
+    analyses = _analyses(given(root, "analysis"))
+    if analyses:
+        scanning = ("binary", "version", "config", "corpus")
+        refuse_beside(root, "--gitleaks-analysis", "nothing is scanned", scanning)
+        corpora = None
+        if root.getoption("gitleaks_compare"):
+            raise InputError(
+                "--gitleaks-compare: nothing is scanned beside --gitleaks-analysis; leave one of the two out"
+            )
+    elif reads_reports:
+        analyses = reports.path / ANALYSES
+    scenarios = given(root, "scenarios")
+    policy = given(root, "severity_policy", ini_only=True)
+    if policy:
+        load_policy(policy.path())
+    candidates = (Candidate("", ScannerChoice(), None),) if analyses else read_candidates(root)
+    saved = given(root, "baseline")
+    baseline = _baseline(saved)
+    if root.getoption("gitleaks_compare") and baseline is None and len(candidates) == 1:
+        raise InputError(
+            "--gitleaks-compare: one candidate alone is compared with nothing; "
+            "write a second table, or name a saved report with --gitleaks-baseline"
+        )
+    save = _save_baseline(root, candidates)
+    if saved:
+        _refuse_overwriting(saved, [reports.path / one.folder / REPORT for one in candidates if one.folder])
+    return Settings(
+        root=root.path,
+        candidates=candidates,
+        baseline=baseline,
+        baseline_path=saved.path() if saved else None,
+        save_baseline=save,
+        accepts_review=_accepts_review(given(root, "fail_on")),
+        kinds=kinds,
+        scenario_sources=_sources(scenarios) if SCENARIOS in kinds else (),
+        scenario_base=scenarios.base if scenarios else root.path,
+        corpora=tuple(corpora.value) if corpora else (),
+        corpus_base=corpora.base if corpora else root.path,
+        analyses=analyses,
+        reports=reports,
+        timeout_seconds=_timeout(given(root, "scan_timeout")),
+        severity_policy=policy.path() if policy else SHIPPED_POLICY,
+    )
+
+
+def report_folder(root: Root) -> ReportFolder:
+    """Where the reports go, and what the run reads that may be in there.
+
+    Raises:
+        InputError: when it is no folder.
+    """
+    output = given(root, "output")
+    if output and not output.value:
+        raise InputError(f"{output.named_by}: is empty; name a folder for the reports")
+    folder = _absolute(output) if output else root.path / RESULTS
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not existing.is_dir():
+        raise InputError(f"--gitleaks-output {folder}: {existing} is a file; name a folder")
+    read = [value.path() for name in ("analysis", "baseline") if (value := given(root, name))]
+    return ReportFolder(folder, root.path, tuple(read))
+
+
+def _absolute(value: Given) -> Path:
+    # As text, so that `..` behind a link leads where it seems to.
+    return Path(os.path.abspath(value.path()))  # noqa: PTH100 - as said
+
+
+def _sources(value: Given | None) -> tuple[str, ...]:
+    return tuple(value.value) if value else ("core",)
+
+
+def _analyses(value: Given | None) -> Path | None:
+    if value is None:
+        return None
+    folder = value.path()
+    if not folder.is_dir():
+        wrong = "is not a folder" if folder.exists() else "does not exist"
+        raise InputError(f"{value.named_by} {folder}: {wrong}; name a folder of <scenario>.json files")
+    return folder
+
+
+def _baseline(value: Given | None) -> "Evaluated | None":
+    if value is None:
+        return None
+    from gitleaks_eval.scoring.baseline import evaluated_from_baseline, is_baseline  # noqa: PLC0415 - only where something is
+    from gitleaks_eval.scoring.comparison import evaluated_from_report  # noqa: PLC0415 - compared
+
+    document = read_json(value.path(), f"{value.named_by}:")
+    read = evaluated_from_baseline if is_baseline(document) else evaluated_from_report
+    return read(document, str(value.value))
+
+
+def _save_baseline(root: Root, candidates: Sequence[Candidate]) -> Path | None:
+    value, compared = given(root, "save_baseline"), given(root, "baseline")
+    if value is None:
+        return None
+    from gitleaks_eval.scoring.baseline import refuse_other_file  # noqa: PLC0415 - only where one is saved
+
+    if not value.value:
+        raise InputError(f"{value.named_by}: is empty; name a file for the baseline")
+    path = _absolute(value)
+    named = f"{value.named_by} {value.value}"
+    if len(candidates) > 1:
+        raise InputError(f"{named}: a baseline is of one candidate; name one version and configuration")
+    if compared and compared.path().resolve() == path.resolve():
+        raise InputError(f"{named}: this run reads it; save to another file, and replace it by hand")
+    if link := link_on_the_way(path, root.path):
+        raise InputError(f"{named}: {link} is a link, and nothing is written behind one; name another file")
+    refuse_other_file(path, value.named_by)
+    return path
+
+
+def _refuse_overwriting(saved: Given, reports: Iterable[Path]) -> None:
+    # Else the next run would compare with this one, and a loss would be gone.
+    if saved.path().resolve() in [report.resolve() for report in reports]:
+        raise InputError(f"{saved.named_by} {saved.value}: this run would write over it; keep a copy elsewhere")
+
+
+def _accepts_review(value: Given | None) -> bool:
+    if value is None:
+        return False
+    if value.value not in {"review", "regression"}:
+        raise InputError(f"{value.named_by} {value.value!r}: there are review and regression")
+    return bool(value.value == "regression")
+
+
+def _timeout(value: Given | None) -> float:
+    if value is None:
+        return DEFAULT_TIMEOUT_SECONDS
+    try:
+        seconds = float(value.value)
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise InputError(f"{value.named_by} {value.value!r}: not a number of seconds above zero")
+    return seconds

@@ -1,0 +1,80 @@
+"""A candidate and the build that was found for it, as header and reports name them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.config.chain import Configuration
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.candidates import Candidate
+from gitleaks_eval.engine.workbench import Subject
+from gitleaks_eval.scanners.build import ScannerBuild, binary_on_path, find_scanner
+
+
+@dataclass(frozen=True, slots=True)
+class UnderTest:
+    """A candidate with its build, or why there is none."""
+
+    candidate: Candidate
+    build: ScannerBuild | None = None
+    error: str | None = None
+
+    def title(self, root: Path) -> str:
+        """Scanner, version, where it came from, and the configuration under test and why it was chosen."""
+        configuration = self.candidate.configuration
+        scanner = self.build.title if self.build else f"NO SCANNER: {printable(str(self.error).splitlines()[0])}"
+        options = [f"decode depth {self.candidate.decode_depth}"] * (self.candidate.decode_depth is not None)
+        options += ["mode dir"] * (self.candidate.mode == "dir")
+        return " | ".join([scanner, configuration_title(configuration, root), *options])
+
+    def changed(self) -> str | None:
+        """Why what has run may not be the build that is named; None while it is."""
+        return self.build.changed() if self.build else None
+
+    def fields(self, root: Path, subjects: Mapping[str, Subject]) -> dict[str, Any]:
+        """The `scanner` of the reports; of existing analyses name and version are known, and nothing else."""
+        configuration, build = self.candidate.configuration, self.build
+        if configuration is None:
+            name = _joined(subject.tool_name for subject in subjects.values())
+            version = _joined(subject.tool_version for subject in subjects.values())
+        else:
+            name = build.name if build else self.candidate.scanner.scanner
+            version = build.version if build else None
+        depth = self.candidate.decode_depth
+        return {
+            "name": name,
+            "version": version,
+            "source": build.source if build else None,
+            "sha256": build.sha256 if build else None,
+            "config": configuration.title(root) if configuration else None,
+            "config_sha256": configuration.sha256 if configuration else None,
+            "command": build.command if build else None,
+            "decode_depth": depth if depth is not None else build.decode_depth if build else None,
+            **({"mode": "dir"} if self.candidate.mode == "dir" else {}),
+        }
+
+
+def configuration_title(configuration: Configuration | None, root: Path) -> str:
+    """`config .gitleaks.toml > builtin (sha256 …, found in rootdir)`."""
+    if configuration is None:
+        return "config as in the analyses"
+    return f"config {configuration.title(root)} (sha256 {configuration.sha256[:8]}, {configuration.why})"
+
+
+def find_under_test(candidate: Candidate, progress: Callable[[str], None], private: Path | None) -> UnderTest:
+    """Find the scanner of a candidate; a run that only collects has no `private` folder, and installs nothing."""
+    choice = candidate.scanner
+    if private is None and choice.binary is None and not (choice.version is None and binary_on_path()):
+        return UnderTest(candidate, error=f"{choice.title} (not looked at while collecting)")
+    try:
+        build = find_scanner(choice, progress, private)
+        build.depth(candidate.decode_depth)
+    except EvaluationError as error:
+        return UnderTest(candidate, error=str(error))
+    return UnderTest(candidate, build)
+
+
+def _joined(names: Iterable[str | None]) -> str | None:
+    return ", ".join(sorted({name for name in names if name})) or None

@@ -1,0 +1,129 @@
+"""Which modules a run collects, which arguments narrow it, and whose settings it has."""
+
+import contextlib
+import glob
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.options import Root
+from gitleaks_eval.plugin import CHECKS, FINDINGS, JUDGES, LINT, WITH_VALUE, is_shipped
+from gitleaks_eval.plugin.command_line import is_typed, names_paths, typed_arguments
+
+# Options with which pytest runs no test.
+SHOWING = (
+    *("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow"),
+    *("markers", "help", "version"),
+)
+# What selects tests; `maxfail` only ends a run early.
+NARROWING = ("keyword", "markexpr", "lf", "deselect", "stepwise")
+
+
+def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
+    """What the flags add to the arguments: the shipped checks or judges, unless a node id or one of them narrows.
+
+    With a flag in `addopts` nothing is added to what the command line names; where it names nothing, what
+    pytest would collect without arguments is added, too: appending arguments makes it forget that.
+    """
+    if any("::" in argument or is_shipped(argument) for argument in named):
+        return []
+    shipped = [str(folder) for folder in flagged(config)]
+    if is_typed(config):
+        return shipped
+    if names_paths(config, named):
+        return []
+    return shipped if named else [*shipped, *_default_arguments(config)]
+
+
+def is_narrowed(config: pytest.Config) -> bool:
+    """Whether the options select a part of the checks, so that the run will be partial."""
+    selects = any(config.getoption(name, None) for name in NARROWING)
+    return selects or not {str(CHECKS), str(JUDGES)}.intersection(config.getoption("file_or_dir"))
+
+
+def only_shows(config: pytest.Config) -> bool:
+    """Whether pytest runs no test."""
+    return any(config.getoption(name, None) for name in SHOWING)
+
+
+def begin_early(config: pytest.Config, added: Sequence[str]) -> None:
+    """Remove earlier reports already while plugins are loaded: an unknown option or a broken conftest.py ends it there.
+
+    Only for a flag on the command line, and where pytest has found the right rootdir; what is wrong is said later.
+    """
+    from gitleaks_eval.plugin.begin import begin_reports  # noqa: PLC0415 - it imports this module
+
+    known = config.known_args_namespace
+    misleads = not WITH_VALUE.isdisjoint(typed_arguments(config))
+    shows = any(getattr(known, name, None) for name in SHOWING)
+    if not is_typed(config) or misleads or shows or "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    root = Root(config.rootpath, config.inipath, config.getini, vars(known).get, config.invocation_params.dir)
+    narrowed = not added or any(getattr(known, name, None) for name in NARROWING)
+    with contextlib.suppress(InputError, pytest.UsageError, OSError, ValueError, TypeError):
+        begin_reports(root, narrowed=narrowed)
+
+
+def flagged(config: pytest.Config) -> list[Path]:
+    """The folders that the flags ask for; while plugins are loaded, the namespace has what is known so far."""
+    known = config.known_args_namespace
+    folders = [CHECKS, LINT, *([FINDINGS] if known.gitleaks_findings else [])] if known.gitleaks_eval else []
+    return [*folders, *([JUDGES] if known.gitleaks_judges else [])]
+
+
+def effective_root(config: pytest.Config) -> Root:
+    """The rootdir and ini file of the full run.
+
+    pytest looks for them around every argument that is no option: around our package when a check is named by
+    its path, as a pasted node id does. Then they are the ones that it would find from `--rootdir`, else from
+    the invocation directory, `addopts` included; a file named with `-c` stands, and so do settings with `-o`.
+    """
+    invocation = config.invocation_params.dir
+    if config.getoption("inifilename") or not _names_shipped(config):
+        return Root(config.rootpath, config.inipath, _naming(config.getini), config.getoption, invocation)
+    rootdir = config.getoption("rootdir")
+    start = invocation / rootdir if rootdir else invocation
+    # A second configuration that only finds and parses: it captures, rewrites and imports nothing.
+    overrides = [f"--override-ini={setting}" for setting in config.getoption("override_ini") or ()]
+    quiet = ["--noconftest", "--assert=plain", "-s", *overrides, str(start)]
+    found = pytest.Config.fromdictargs({}, list(quiet))
+    if addopts := found.getini("addopts"):
+        found = pytest.Config.fromdictargs({}, [*addopts, *quiet])
+
+    def getoption(name: str) -> Any:
+        return config.getoption(name) or found.getoption(name)
+
+    return Root(
+        start.resolve() if rootdir else found.rootpath, found.inipath, _naming(found.getini), getoption, invocation
+    )
+
+
+def _naming(getini: Callable[[str], Any]) -> Callable[[str], Any]:
+    """`getini` with errors that name the setting: pytest's own say only what is wrong with the value."""
+
+    def get(name: str) -> Any:
+        try:
+            return getini(name)
+        except (pytest.UsageError, TypeError, ValueError) as error:
+            raise InputError(f"ini {name}: {error}") from None
+
+    return get
+
+
+def _names_shipped(config: pytest.Config) -> bool:
+    # The folder that the flag itself adds came after pytest had looked for its ini file.
+    added = set(map(str, flagged(config))) - set(config.invocation_params.args)
+    return any(is_shipped(argument) for argument in set(config.getoption("file_or_dir")) - added)
+
+
+def _default_arguments(config: pytest.Config) -> list[str]:
+    invocation = config.invocation_params.dir
+    if invocation != config.rootpath:
+        return [str(invocation)]
+    # As pytest does it, to the letter.
+    found = (sorted(glob.glob(pattern, recursive=True)) for pattern in config.getini("testpaths"))  # noqa: PTH207
+    return [path for paths in found for path in paths] or [str(invocation)]

@@ -1,0 +1,196 @@
+"""What the tests beside the checks ask for: the lint of a configuration, and findings one by one."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gitleaks_eval.analysis.matching import Match, Matching
+from gitleaks_eval.config.hiding import NOTHING_HIDES
+from gitleaks_eval.config.lint import ask_scanner, lint
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.baseline import Comparing
+from gitleaks_eval.engine.candidates import Candidate, Trial
+from gitleaks_eval.engine.missed import hidden_findings
+from gitleaks_eval.plugin import LINT
+from gitleaks_eval.plugin.items import IDENTITY, Evaluation
+from gitleaks_eval.scenarios.scenario import Expected, Scenario
+from gitleaks_eval.scoring.comparison import AS_IN_BASELINE
+
+
+@dataclass(frozen=True, slots=True)
+class FindingCase:
+    """An expected finding of a scenario, by its number in the list of them, under a candidate."""
+
+    trial: Trial
+    index: int
+    name: str
+
+
+def register_fixtures_beside(module: pytest.Module, evaluation: Evaluation) -> None:
+    """Register what the tests of the lint, or of findings, ask for."""
+    if module.path.parent == LINT:
+        _register_lint(module, evaluation)
+    else:
+        _register_findings(module, evaluation)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a configuration: `key` is the same for the same fault in another file, `text` for people."""
+
+    key: str
+    text: str
+
+
+def ignored_entries(candidate: Candidate, evaluation: Evaluation) -> list[Fault]:
+    """What the scanner of a candidate ignores or refuses in its configuration.
+
+    Raises:
+        EvaluationError: when the scanner cannot be had or asked.
+    """
+    assert candidate.configuration is not None  # noqa: S101 - only candidates with a configuration are linted
+    build = evaluation.workbench(candidate.name).scanner.build
+    static = lint(candidate.configuration, build.version, build.name)
+    problems = static + ask_scanner(build, candidate.configuration, Path(evaluation.folder))
+    said = [": ".join(filter(None, (one.place, one.message))) for one in problems]
+    return [Fault(what, f"{one.file.name} {what}") for one, what in zip(problems, said, strict=True)]
+
+
+def hidden_secrets(candidate: Candidate, evaluation: Evaluation) -> list[Fault]:
+    """What the configuration of a candidate hides of the secrets that the scenarios expect.
+
+    Raises:
+        EvaluationError: when a scenario cannot be evaluated: what is hidden there is not known.
+    """
+    workbench = evaluation.workbench(candidate.name)
+    for scenario in evaluation.scenarios:
+        workbench.analysis(scenario)
+    found = hidden_findings(
+        [(scenario, workbench.subjects[scenario.name].matching) for scenario in evaluation.scenarios],
+        workbench,
+        candidate.configuration,
+        evaluation.settings.candidates[0].configuration,
+        evaluation.settings.root,
+    )
+    told = {f"{name} {path}:{line} ({rule_id})": text for (name, (path, line, rule_id)), text in found.items()}
+    return [Fault(secret, f"{secret}: {text}") for secret, text in told.items() if text != NOTHING_HIDES]
+
+
+FaultsOf = Callable[[Candidate, Evaluation], list[Fault]]
+# What a test of the lint asks for, by the name of the fixture.
+_FAULTS: Mapping[str, FaultsOf] = {"ignored": ignored_entries, "hidden": hidden_secrets}
+
+
+def finding_cases(trials: list[Trial]) -> list[FindingCase]:
+    """A case for each finding that a scenario expects: `8.30.1-cloud-mixed-.env.production:7:github-pat`."""
+    cases = []
+    seen: Counter[str] = Counter()
+    for trial in trials:
+        if not isinstance(trial.subject, Scenario):
+            continue
+        for index in _ordered(trial.subject.expected):
+            one = trial.subject.expected.findings[index]
+            name = f"{trial.name}-{one.file_path}:{one.line_number}:{one.rule_id}"
+            seen[name] += 1
+            cases.append(FindingCase(trial, index, name if seen[name] == 1 else f"{name}#{seen[name]}"))
+    return cases
+
+
+def _ordered(expected: Expected) -> list[int]:
+    """The numbers of the findings in the order of their places, which is that of their matches."""
+    places = [(one.file_path, one.line_number, one.rule_id) for one in expected.findings]
+    return sorted(range(len(places)), key=places.__getitem__)
+
+
+def match_of(case: FindingCase, evaluation: Evaluation) -> Match:
+    """What became of an expected finding; its scenario has been evaluated."""
+    assert isinstance(case.trial.subject, Scenario)  # noqa: S101 - only scenarios expect findings
+    workbench = evaluation.workbench(case.trial.candidate)
+    position = _ordered(workbench.expected(case.trial.subject)).index(case.index)
+    return workbench.subjects[case.trial.subject.name].matching.matches[position]
+
+
+def _register_lint(module: pytest.Module, evaluation: Evaluation) -> None:
+    candidates = [one for one in evaluation.settings.candidates if one.configuration and one.configuration.chain]
+    names = tuple(one.name or "configuration" for one in candidates)
+
+    def linted(request: pytest.FixtureRequest) -> Candidate:
+        """The candidate whose configuration is linted."""
+        candidate: Candidate = request.param
+        return candidate
+
+    pytest.register_fixture(name="linted", func=linted, node=module, scope="session", params=candidates, ids=names)
+    for name, faults_of in _FAULTS.items():
+
+        def faults(linted: Candidate, faults_of: FaultsOf = faults_of) -> list[Fault]:
+            """What is wrong with the configuration of this candidate."""
+            return faults_of(linted, evaluation)
+
+        pytest.register_fixture(name=name, func=faults, node=module)
+
+
+def _register_findings(module: pytest.Module, evaluation: Evaluation) -> None:
+    trials = [trial for trial in evaluation.trials if isinstance(trial.subject, Scenario)]
+    cases = finding_cases(trials)
+
+    def matching_of(trial: Trial) -> Matching:
+        evaluation.analysis(trial)
+        return evaluation.workbench(trial.candidate).subjects[trial.subject.name].matching
+
+    def finding_case(request: pytest.FixtureRequest) -> FindingCase:
+        """An expected finding."""
+        case: FindingCase = request.param
+        return case
+
+    def match(finding_case: FindingCase) -> Match:
+        """What became of this expected finding."""
+        evaluation.analysis(finding_case.trial)
+        return match_of(finding_case, evaluation)
+
+    def finding_trial(request: pytest.FixtureRequest) -> Trial:
+        """A candidate and a scenario."""
+        trial: Trial = request.param
+        return trial
+
+    def matching(finding_trial: Trial) -> Matching:
+        """All findings of this scenario, matched one to one."""
+        return matching_of(finding_trial)
+
+    ids = tuple(printable(case.name) for case in cases)
+    pytest.register_fixture(name="finding_case", func=finding_case, node=module, scope="session", params=cases, ids=ids)
+    pytest.register_fixture(name="match", func=match, node=module)
+    names = tuple(trial.name for trial in trials)
+    pytest.register_fixture(
+        name="finding_trial", func=finding_trial, node=module, scope="session", params=trials, ids=names
+    )
+    pytest.register_fixture(name="matching", func=matching, node=module)
+
+
+def excuse_beside(item: pytest.Item, evaluation: Evaluation, comparing: Comparing) -> str | None:
+    """Why a failed test beside the checks does not fail the comparison, else None."""
+    parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
+    if case := parameters.get("finding_case"):
+        return comparing.excuse_finding(case.trial, match_of(case, evaluation))
+    if trial := parameters.get("finding_trial"):
+        return comparing.excuse_finding(trial, None)
+    return _excuse_lint(item, evaluation, comparing)
+
+
+def _excuse_lint(item: pytest.Item, evaluation: Evaluation, comparing: Comparing) -> str | None:
+    found = set(evaluation.left.actual)
+    if comparing.saved:
+        known = comparing.saved.lint.get(item.stash[IDENTITY].check_id, frozenset())
+        return AS_IN_BASELINE if found <= known else None
+    baseline = evaluation.settings.candidates[0]
+    if not (baseline.configuration and baseline.configuration.chain):
+        return None
+    (faults_of,) = (_FAULTS[name] for name in getattr(item, "fixturenames", ()) if name in _FAULTS)
+    try:
+        return AS_IN_BASELINE if found <= {fault.key for fault in faults_of(baseline, evaluation)} else None
+    except EvaluationError:
+        # There is nothing to compare with: it fails by itself.
+        return None

@@ -1,0 +1,297 @@
+"""What a run amounts to when its tests are over: comparison, reports, the section of the terminal, exit status."""
+
+import contextlib
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitleaks_eval.config.chain import shown_path
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.candidates import folder_name
+from gitleaks_eval.engine.missed import hidden_findings
+from gitleaks_eval.engine.settings import REPORT
+from gitleaks_eval.engine.under_test import UnderTest
+from gitleaks_eval.judges.verdict import Combined, Judged
+from gitleaks_eval.plugin.command_line import is_typed, selects
+from gitleaks_eval.plugin.items import COLLECTED, Evaluation
+from gitleaks_eval.plugin.ledger import CONFIG_LINT, Collected, Recorder
+from gitleaks_eval.reports.assembly import evaluated, make_run
+from gitleaks_eval.reports.causes import causes
+from gitleaks_eval.reports.comparison import Compared, comparison_markdown
+from gitleaks_eval.reports.evaluation_report import report_summary
+from gitleaks_eval.reports.files import (
+    COMPARISON,
+    add_to_job_summary,
+    update_reports,
+    within,
+    write_all,
+)
+from gitleaks_eval.reports.folder import PARTIAL, is_any, is_partial
+from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields
+from gitleaks_eval.reports.junit import add_suite_properties
+from gitleaks_eval.reports.pytest_summary import PytestSummary
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.scorecard import scorecard_markdown
+from gitleaks_eval.reports.terminal import Troubles, comparison_summary, summary
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, comparability, compare, neighbours
+
+# Times of scans differ from one to the next: the median of so many, taken in turn, counts.
+TIMED_ROUNDS = 3
+
+
+class Closing:
+    """The hooks that end a run, in the one process that keeps the ledger."""
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        evaluation: Evaluation,
+        under_test: Sequence[UnderTest],
+        recorder: Recorder,
+        saved: Mapping[str, Any] | None,
+    ) -> None:
+        self._config = config
+        self._evaluation = evaluation
+        self._settings = evaluation.settings
+        self._under_test = under_test
+        self._recorder = recorder
+        self._saved = saved
+        self._is_full = bool(config.getoption("gitleaks_eval"))
+        self._pytest_summary = PytestSummary()
+        config.pluginmanager.register(self._pytest_summary, "gitleaks_eval_pytest_summary")
+        self._runs: dict[str, Run] = {}
+        self._compared: Compared | None = None
+        self._written: str | None = None
+        self._judged_alone: tuple[Judged, Combined | None] | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Score the run and write the reports; a run with the flag and without a check is a usage error."""
+        runs = self._finished_runs()
+        if not runs:
+            self._finish_judging(session)
+            if self._judged_alone is None:
+                self._refuse_nothing(session)
+            return
+        if session.exitstatus == pytest.ExitCode.OK and any(run.incomplete for run in runs.values()):
+            # Not by a test that fails: by a scanner that was changed while they ran.
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if session.exitstatus != pytest.ExitCode.INTERRUPTED:
+            self._explain_misses()
+            self._compare()
+            self._fail_with_verdict(session)
+            self._fail_with_decision(session)
+        add_suite_properties(self._config, runs)
+        if self._is_full:
+            self._write(session, self._write_all)
+            self._save_baseline(session)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
+        """Print the section of the run last, below pytest's list of failures."""
+        troubles = Troubles(causes(self._recorder.errors), list(self._recorder.others))
+        if self._runs:
+            self._pytest_summary.leave_out(terminalreporter, troubles.causes)
+        yield
+        self._pytest_summary.put_back(terminalreporter)
+        verbosity = self._config.get_verbosity()
+        if len(self._runs) == 1:
+            summary(terminalreporter, next(iter(self._runs.values())), troubles, self._written, verbosity)
+        if self._settings.compares and self._runs:
+            comparison_summary(terminalreporter, self._runs, self._compared, troubles, verbosity)
+        if self._judged_alone:
+            judges_summary(terminalreporter, *self._judged_alone, verbosity)
+        is_error = self._written is not None and self._written.startswith("ERROR")
+        if self._written and len(self._runs) != 1 and (verbosity >= 0 or is_error or not self._runs):
+            terminalreporter.write_line(printable(self._written), red=is_error)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
+        """Add the summary to pytest-json-report's file."""
+        summaries = {
+            name: {
+                "summary": report_summary(run),
+                "scanner": dict(run.scanner),
+                "incomplete": run.incomplete,
+                "partial": run.partial,
+                "reasons": list(run.reasons),
+                **llm_fields(run.judged, run.combined),
+            }
+            for name, run in self._finished_runs().items()
+        }
+        if summaries:
+            json_report["gitleaks_eval"] = summaries.get("") or {"candidates": summaries}
+
+    def _write(self, session: pytest.Session, write: Callable[[], Path]) -> None:
+        try:
+            report = write()
+        except InputError as error:
+            self._written = f"ERROR {error}"
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        except OSError as error:
+            self._written = f"ERROR the reports cannot be written: {error}; name another folder with --gitleaks-output"
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        else:
+            self._written = f"report: {shown_path(report, self._config.invocation_params.dir)}"
+
+    def _write_all(self) -> Path:
+        partial = any(run.partial for run in self._runs.values())
+        runs = {self._folder_of(name, partial=partial): run for name, run in self._runs.items()}
+        reports = self._settings.reports
+        if self._compared:
+            folders = {
+                _shown_name(name, run): self._folder_of(name, partial=partial) or "."
+                for name, run in self._runs.items()
+            }
+            self._compared = replace(self._compared, folders=folders)
+        write_all(runs, self._compared, reports, removes=is_partial if partial else is_any)
+        folder = next(reversed(runs))
+        if self._compared:
+            add_to_job_summary(comparison_markdown(self._compared))
+            if len(runs) > 1:
+                return reports.path / COMPARISON[1]
+        for one in runs.values() if self._compared is None else ():
+            add_to_job_summary(scorecard_markdown(one))
+        return reports.path / folder / "scorecard.md"
+
+    def _save_baseline(self, session: pytest.Session) -> None:
+        """Write a complete run as a baseline."""
+        path = self._settings.save_baseline
+        if path is None:
+            return
+        from gitleaks_eval.scoring.baseline import save_baseline  # noqa: PLC0415 - only where one is saved
+
+        (run,) = self._runs.values()
+        shown = shown_path(path, self._config.invocation_params.dir)
+        try:
+            save_baseline(path, evaluated("", run, ()), partial=run.partial)
+        except (InputError, OSError) as error:
+            self._written = f"ERROR --gitleaks-save-baseline {shown}: is not written: {error}"
+            if session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        else:
+            self._written = f"{self._written} | baseline: {shown}"
+
+    def _folder_of(self, name: str, *, partial: bool) -> str:
+        """Where the reports of a candidate stand: not in the baseline's place, or the next run would miss no loss."""
+        settings, run = self._settings, self._runs[name]
+        folder = next(one.folder for one in settings.candidates if one.name == name)
+        if not folder and settings.baseline_path and settings.reports.is_read(settings.output / REPORT):
+            folder = folder_name(str(run.scanner["version"]))
+        return within(folder, PARTIAL) if partial else folder
+
+    def _finish_judging(self, session: pytest.Session) -> None:
+        """Add the verdicts of judges that ran without any check to the reports that they read."""
+        judging = self._evaluation.judging
+        if judging is None or self._evaluation.shared is None:
+            return
+        judged = judging.judged(self._evaluation.folder)
+        if judged is None:
+            nothing = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+            if nothing and self._saved and self._config.getoption("gitleaks_judges"):
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+                self._written = "ERROR gitleaks-eval: no judge was collected; see -k, -m and the arguments"
+            return
+        combined = combined_with(self._saved, judged) if self._saved else None
+        self._judged_alone = (judged, combined)
+        if self._saved is None or any(judgement.partial for judgement in judged.by_mode.values()):
+            what = "no check was" if self._saved is None else "not all judges were"
+            self._written = f"PARTIAL  {what} selected: the reports are left as they were"
+        elif self._config.getoption("gitleaks_judges"):
+            self._write(session, lambda: update_reports(self._settings.reports, judged, combined, judging.settings))
+
+    def _refuse_nothing(self, session: pytest.Session) -> None:
+        ends_well = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
+        collected = self._collected()
+        if not self._is_full or session.exitstatus not in ends_well or collected.identities or collected.beside:
+            return
+        if not is_typed(self._config) and selects(self._config):
+            self._written = "gitleaks-eval: no check is among what was selected, so nothing was evaluated"
+        else:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            self._written = (
+                "ERROR gitleaks-eval: no check was collected, so nothing was evaluated; see -k, -m and the arguments"
+            )
+
+    def _finished_runs(self) -> Mapping[str, Run]:
+        """The run of each candidate, by its name; none when no check was selected."""
+        if not self._runs and self._evaluation.shared:
+            collected = self._collected()
+            if any(identity.category != CONFIG_LINT for identity in collected.identities.values()):
+                self._runs = {
+                    one.candidate.name: make_run(self._evaluation, one, collected, self._recorder)
+                    for one in self._under_test
+                }
+        return self._runs
+
+    def _collected(self) -> Collected:
+        """What was selected, here or by the workers."""
+        if self._evaluation.shared and (left := self._evaluation.folder / COLLECTED).exists():
+            return Collected.from_json(left.read_bytes())
+        return self._evaluation.collected
+
+    def _explain_misses(self) -> None:
+        """Say of each missed finding which entry of the configuration hides it."""
+        if self._settings.analyses is not None:
+            return
+        baseline = self._settings.candidates[0].configuration
+        for candidate in self._settings.candidates:
+            run = self._runs[candidate.name]
+            matched = [(one, run.subjects[one.name].matching) for one in run.scenarios if one.name in run.subjects]
+            workbench = self._evaluation.workbench(candidate.name)
+            # What hides a finding is a help; that it is missed is said in any case.
+            with contextlib.suppress(EvaluationError):
+                run.hidden.update(
+                    hidden_findings(matched, workbench, candidate.configuration, baseline, self._settings.root)
+                )
+
+    def _compare(self) -> None:
+        """Hold each candidate against the baseline; a part of the checks is no comparison."""
+        if not self._settings.compares or any(run.partial for run in self._runs.values()):
+            return
+        times = self._times()
+        saved = self._settings.baseline
+        names = {name: _shown_name(name, run) for name, run in self._runs.items()}
+        sides = [evaluated(names[name], run, times.get(name, ())) for name, run in self._runs.items()]
+        baseline = saved or sides[0]
+        notes = comparability(saved, sides[0].corpus_sha256) if saved else []
+        others = sides if saved else sides[1:]
+        pairs = [*(compare(baseline, side, notes) for side in others), *neighbours(others)]
+        hidden = {
+            (names[name], scenario, *place): text
+            for name, run in self._runs.items()
+            for (scenario, place), text in run.hidden.items()
+        }
+        self._compared = Compared([saved, *sides] if saved else sides, pairs, hidden, only=self._settings.only)
+
+    def _fail_with_verdict(self, session: pytest.Session) -> None:
+        """Let no comparison end well that does not: what cannot be compared fails no test."""
+        verdicts = {pair.verdict for pair in self._compared.deciding} if self._compared else set()
+        if session.exitstatus == pytest.ExitCode.OK and verdicts & {REGRESSION, INCOMPLETE}:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _fail_with_decision(self, session: pytest.Session) -> None:
+        """Let no run end well whose decision is FAIL: a hook may have turned its failures into others."""
+        decisions = {run.scorecard.guarded_decision for run in self._runs.values()}
+        # What a comparison excuses is as in its baseline, or has been failed by its verdict.
+        if session.exitstatus == pytest.ExitCode.OK and self._compared is None and "FAIL" in decisions:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _times(self) -> Mapping[str, Sequence[float]]:
+        """Times of one scan of the canary, in milliseconds, the candidates in turn; none where one cannot scan."""
+        times: dict[str, list[float]] = {name: [] for name in self._runs}
+        if len(self._runs) == 1 or any(run.incomplete for run in self._runs.values()):
+            return {}
+        with contextlib.suppress(EvaluationError):
+            for _ in range(TIMED_ROUNDS):
+                for name, found in times.items():
+                    found.append(self._evaluation.workbench(name).time_canary())
+        return times
+
+
+def _shown_name(name: str, run: Run) -> str:
+    return name or str(run.scanner["version"])

@@ -1,0 +1,56 @@
+"""What a check asks for. A user's fixtures of these names go before ours, but not in the shipped checks."""
+
+import pytest
+
+from gitleaks_eval.analysis.envelope import Analysis
+from gitleaks_eval.checks.evidence import Evidence
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.engine.candidates import Trial
+from gitleaks_eval.plugin.items import Evaluation
+from gitleaks_eval.repositories.real import RealRepository
+from gitleaks_eval.scenarios.scenario import Expected, Scenario
+
+PARAMETER = "gitleaks_trial"
+
+
+def gitleaks_trial(request: pytest.FixtureRequest) -> Trial:
+    """The candidate and the scenario of this check: one test for each pair."""
+    parameter: Trial = request.param
+    return parameter
+
+
+def scenario(gitleaks_trial: Trial) -> Scenario | RealRepository:
+    """The scenario of this check: one test a scenario, `name`, `description`, and what is `expected`."""
+    return gitleaks_trial.subject
+
+
+def register_fixtures(node: pytest.Session | pytest.Module, evaluation: Evaluation) -> None:
+    """Register the fixtures for all tests below a node; what is shared has the trials as its parameters."""
+
+    # These do not ask for `request`, which pytest makes anew for each test that does.
+    def evidence() -> Evidence:
+        """Where this check leaves what it expected and found; the comparison primitives take it first."""
+        evaluation.left = Evidence()
+        return evaluation.left
+
+    def analysis(gitleaks_trial: Trial) -> Analysis:
+        """What was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; scanned once a run."""
+        try:
+            return evaluation.analysis(gitleaks_trial)
+        except EvaluationError as error:
+            # Of an exception pytest looks at every frame, again for each check; of this one only at the message.
+            pytest.fail(str(error), pytrace=False)
+
+    def expected(gitleaks_trial: Trial) -> Expected:
+        """What the ground truth expects of this scenario: counts, rule ids, files, findings, thresholds."""
+        subject = gitleaks_trial.subject
+        assert isinstance(subject, Scenario)  # noqa: S101 - checks that ask for a truth are not run on real repositories
+        return evaluation.workbench(gitleaks_trial.candidate).expected(subject)
+
+    trials = evaluation.trials
+    names = tuple(trial.name for trial in trials)
+    pytest.register_fixture(name=PARAMETER, func=gitleaks_trial, node=node, scope="session", params=trials, ids=names)
+    pytest.register_fixture(name="scenario", func=scenario, node=node, scope="session")
+    pytest.register_fixture(name="expected", func=expected, node=node, scope="session")
+    pytest.register_fixture(name="analysis", func=analysis, node=node, scope="session")
+    pytest.register_fixture(name="evidence", func=evidence, node=node)

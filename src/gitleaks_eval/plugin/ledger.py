@@ -1,0 +1,148 @@
+"""Test reports become check results; only the process that reports to the user keeps them."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pytest
+
+from gitleaks_eval.core.text import printable
+
+PASSED, FAILED, NOT_APPLICABLE, ERROR = "passed", "failed", "not_applicable", "error"
+# Of several reports of one test the worst counts.
+_SEVERITY = {PASSED: 0, NOT_APPLICABLE: 0, FAILED: 1, ERROR: 2}
+NOT_RUN = "was not run: the run ended before it"
+# Of this category are the tests of the configuration: outside the 39 checks, and outside every score.
+CONFIG_LINT = "Config Lint"
+
+
+class Identity(NamedTuple):
+    """Which check of which scenario a test is; `scenario` is None for a check that takes none.
+
+    `candidate` is empty when there is only one.
+    """
+
+    check_id: str
+    name: str
+    category: str
+    scenario: str | None
+    candidate: str = ""
+
+
+class Collected(NamedTuple):
+    """The selected checks of a run by node id, and how many there are, selected or not, that we do not ship.
+
+    `own` is by candidate; `beside` says whether there are tests of findings, too.
+    """
+
+    identities: Mapping[str, Identity]
+    own: Mapping[str, int]
+    beside: bool = False
+
+    def as_json(self) -> str:
+        """This value as JSON, for the process that reports; `from_json` is the inverse."""
+        return json.dumps([list(self.identities.items()), self.own, self.beside])
+
+    @classmethod
+    def from_json(cls, text: bytes) -> "Collected":
+        """What another process of the run collected."""
+        identities, own, beside = json.loads(text)
+        # A thousand scenarios are 39,000 entries with the same few names.
+        named = {nodeid: Identity(*(name and sys.intern(name) for name in names)) for nodeid, names in identities}
+        return cls(named, own, beside)
+
+
+class CheckResult(NamedTuple):
+    """One check of one scenario; `expected` and `actual` are JSON texts, `duration_ms` its own time."""
+
+    check_id: str
+    name: str
+    category: str
+    scenario: str | None
+    outcome: str
+    message: str
+    expected: str
+    actual: str
+    nodeid: str
+    duration_ms: float
+
+
+class _Entry(NamedTuple):
+    outcome: str
+    message: str
+    expected: str
+    actual: str
+    duration_ms: float
+
+
+@dataclass(slots=True)
+class Recorder:
+    """The ledger of a run, by node id: a test that only failed to set up, or crashed, is in it, too.
+
+    `broken_files` could not be collected; `errors` has the scenario and the message of each test of ours that
+    could not be run, and `others` the tests that failed and are no checks.
+    """
+
+    entries: dict[str, _Entry] = field(default_factory=dict)
+    errors: dict[str, tuple[str, str]] = field(default_factory=dict)
+    others: dict[str, None] = field(default_factory=dict)
+    broken_files: list[str] = field(default_factory=list)
+
+    def record(self, report: pytest.TestReport) -> None:
+        """Take in a report of a check, of a sub-test of one, or of a crashed worker (without properties)."""
+        properties = dict(report.user_properties)
+        outcome = properties.get("outcome")
+        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # what pytest-rerunfailures calls it
+            self.entries.pop(report.nodeid, None)
+            self.errors.pop(report.nodeid, None)
+            self.others.pop(report.nodeid, None)
+            return
+        if report.failed and "check_id" not in properties and report.when in {"setup", "call", "teardown"}:
+            self.others[report.nodeid] = None
+        if report.failed and outcome in {None, PASSED, NOT_APPLICABLE}:
+            # A sub-test fails its test after we have looked; a crashed worker never lets us look.
+            crashed = "check_id" not in properties and report.when not in {"setup", "call", "teardown"}
+            outcome = ERROR if crashed else FAILED
+            message = "its worker process crashed" if crashed else printable(report.longreprtext.strip())[-500:]
+            properties["message"] = message
+        if outcome is None:
+            return
+        if outcome == ERROR:
+            self.errors.setdefault(
+                report.nodeid, (str(properties.get("scenario", "")), str(properties.get("message", "")))
+            )
+        previous = self.entries.get(report.nodeid)
+        if previous and _SEVERITY[previous.outcome] >= _SEVERITY[str(outcome)]:
+            return
+        duration = report.duration * 1000 if report.when == "call" else previous.duration_ms if previous else 0.0
+        self.entries[report.nodeid] = _Entry(
+            str(outcome),
+            str(properties.get("message", "")),
+            str(properties.get("expected", "null")),
+            str(properties.get("actual", "null")),
+            duration,
+        )
+
+    def results(self, selected: Mapping[str, Identity]) -> list[CheckResult]:
+        """A result for each selected check; one without an outcome is an error."""
+        missing = _Entry(ERROR, NOT_RUN, "null", "null", 0)
+        return [
+            CheckResult(
+                *identity[:4],
+                outcome=entry.outcome,
+                message=entry.message,
+                expected=entry.expected,
+                actual=entry.actual,
+                nodeid=nodeid,
+                duration_ms=entry.duration_ms,
+            )
+            for nodeid, identity in selected.items()
+            for entry in [self.entries.get(nodeid, missing)]
+        ]
+
+
+def failed_ids(results: Iterable[CheckResult]) -> list[str]:
+    """The ids of failed checks, in order, each once."""
+    return list(dict.fromkeys(result.check_id for result in results if result.outcome == FAILED))

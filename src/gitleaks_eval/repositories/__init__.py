@@ -1,0 +1,1 @@
+"""Repositories: written, cached, cloned, read; git is asked in one clean environment."""

@@ -1,0 +1,234 @@
+"""The only place that runs a scanner, and the judgement whether a scan counts."""
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from gitleaks_eval.core.documents import LARGEST_JSON, DocumentError, parse_json
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.process import Finished, run_limited
+from gitleaks_eval.repositories.git import Readable, git_environment, write_head
+from gitleaks_eval.scanners import SCANNERS
+from gitleaks_eval.scanners.build import IGNORE_ALLOW, ScannerBuild
+
+# Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
+LEAKS_FOUND = 42
+# Scans run side by side, and for so few bytes a second core only adds work: the time is the same.
+SMALL_BYTES = 1 << 18
+_REQUIRED = {"RuleID": str, "File": str, "StartLine": int, "Secret": str, "Match": str, "Commit": str}
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_COMMITS = re.compile(r"\b(\d+) commits scanned")
+_BYTES = re.compile(r"scanned ~(\d+) bytes")
+_ERROR_LINE = re.compile(r" (?:FTL|ERR) |^panic:|^Error: ")
+# What a scanner complains of; the first that fits is named. Its own words are never shown: they may quote a secret.
+_KINDS_OF_ERROR = (
+    (re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE), "no space left on the device"),
+    (re.compile(r"out of memory|cannot allocate memory", re.IGNORECASE), "out of memory"),
+    (re.compile(r"too many open files", re.IGNORECASE), "too many open files"),
+    (re.compile(r"regexp: Compile|error parsing regexp"), "a regex of the configuration does not compile"),
+    (re.compile(r"load .*config|parsing config", re.IGNORECASE), "the configuration cannot be loaded"),
+    (re.compile(r"unknown (?:shorthand )?(?:flag|command)", re.IGNORECASE), "it does not know an option"),
+    (re.compile(r"dubious ownership|not a git repository|stderr is not empty|\[git\]", re.IGNORECASE), "git failed"),
+    (re.compile(r"permission denied", re.IGNORECASE), "permission denied"),
+    (re.compile(r"no such file or directory", re.IGNORECASE), "a file is missing"),
+    (re.compile(r"^panic:", re.MULTILINE), "it panicked"),
+)
+_GIT_FAILED = re.compile(r"partial scan|stderr is not empty|git error encountered|\[git\]", re.IGNORECASE)
+# A scan of files goes on after an error, and may end well.
+_FILES_FAILED = re.compile(r" (?:FTL|ERR) |WRN skipping|partial scan")
+
+Mode = Literal["git", "dir"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What the scanner reported: its findings as they are (with raw secrets), and how it says it read them.
+
+    `commits` and `added_bytes` are None where the build does not report them. `files` is None for a scan of the
+    history; for one of files it is how many there were that are not empty.
+    """
+
+    findings: list[dict[str, Any]]
+    duration_ms: float
+    commits: int | None
+    added_bytes: int | None
+    files: int | None = None
+
+    def __repr__(self) -> str:
+        """Without the findings: they hold raw secrets, and tracebacks show values."""
+        return f"<Scan with {len(self.findings)} findings>"
+
+
+@dataclass(frozen=True, slots=True)
+class Scanner:
+    """A build with the configuration under test; `scratch` is where each scan has a private folder.
+
+    `decode_depth` overrides the default of the build. `mode` is what is scanned: `git`, the history, or `dir`,
+    the files of HEAD.
+    """
+
+    build: ScannerBuild
+    config: Path
+    scratch: Path
+    timeout_seconds: float
+    stop: threading.Event
+    decode_depth: int | None = None
+    mode: Mode = "git"
+
+    def scan(self, repository: Path, *, obey_allow: bool = True, cores: int | None = None) -> Scan:
+        """Scan the whole history of a repository, or the files of its HEAD; paths are relative to it.
+
+        Without `obey_allow`, comments that allow a secret hide nothing, where the build can be told so. `cores` is
+        how many it may use; None for all.
+
+        Raises:
+            EvaluationError: when the scan failed, its report or exit code cannot be believed, or the files
+                cannot be written.
+        """
+        if self.mode == "git":
+            return self._scan(repository, _GIT_FAILED, obey_allow=obey_allow, cores=cores)
+        with _private_folder(self.scratch) as tree:
+            files = write_head(repository, tree)
+            return replace(self._scan(tree, _FILES_FAILED, obey_allow=obey_allow, cores=cores), files=files)
+
+    def _scan(self, source: Path, failure: re.Pattern[str], *, obey_allow: bool, cores: int | None) -> Scan:
+        limit = {} if cores is None else {"GOMAXPROCS": str(cores)}
+        with _private_folder(self.scratch) as folder:
+            report = folder / "report.json"
+            done = run_limited(
+                [*self._command(source, report), *self._allow_options(obey_allow=obey_allow)],
+                folder,
+                {**git_environment(), "TMPDIR": str(folder), "XDG_CONFIG_HOME": str(folder), **limit},
+                self.timeout_seconds,
+                self.stop,
+                # Files are reported, and allowed by a configuration, under the path that is given.
+                start_in=source if self.mode == "dir" else None,
+            )
+            findings = _read_report(report, done)
+        log = _ANSI.sub("", done.stderr + done.stdout)
+        if failed := failure.search(log):
+            raise EvaluationError(f"its log says that reading the repository failed ({failed[0].strip()!r})")
+        commits, added = _COMMITS.search(log), _BYTES.search(log)
+        return Scan(findings, done.duration_ms, int(commits[1]) if commits else None, int(added[1]) if added else None)
+
+    def _allow_options(self, *, obey_allow: bool) -> list[str]:
+        return [IGNORE_ALLOW] if self.build.ignores_allow and not obey_allow else []
+
+    def _command(self, source: Path, report: Path) -> list[str]:
+        depth = self.build.depth(self.decode_depth)
+        live_validation = SCANNERS[self.build.name].live_validation
+        return [
+            self.build.program,
+            *self._subcommand(source),
+            "--config",
+            str(self.config),
+            "--report-format",
+            "json",
+            "--report-path",
+            str(report),
+            "--exit-code",
+            str(LEAKS_FOUND),
+            "--log-level",
+            "info",
+            "--no-banner",
+            *(() if depth is None else ("--max-decode-depth", str(depth))),
+            # Never rely on the default: what is found must not leave the machine.
+            *((f"{live_validation}=false",) if self.build.validates else ()),
+        ]
+
+    def _subcommand(self, source: Path) -> list[str]:
+        if self.build.command == "git":
+            return ["git", str(source)] if self.mode == "git" else ["dir", "."]
+        return ["detect", "--source", str(source)] if self.mode == "git" else ["detect", "--no-git", "--source", "."]
+
+
+def unread(scan: Scan, there: Readable) -> str | None:
+    """Why the scan cannot have read what git says is there, or None when it has.
+
+    Builds differ in what they count (upstream detect/git.go): a scan has to agree with one way of counting, whole. Of
+    a scan of files they tell the bytes or nothing, and which files a configuration allows or a build takes for
+    binary is not known: only that something was read can be asked for.
+    """
+    if scan.files is not None:
+        nothing_read = scan.files > 0 and scan.added_bytes == 0
+        return f"it reports 0 bytes scanned, and there are {scan.files} files to scan" if nothing_read else None
+    if scan.commits is None and scan.added_bytes is None:
+        return "it says neither how many commits nor how many bytes it read"
+    ways = (
+        (there.commits_with_text, there.added_bytes),
+        (there.commits_with_changes, there.added_bytes_up_to_8_26),
+        (there.commits_up_to_8_20, there.added_bytes_up_to_8_26),
+    )
+    least = [added for commits, added in ways if scan.commits in {commits, None}]
+    if not least:
+        numbers = " or ".join(map(str, sorted({commits for commits, _ in ways})))
+        return f"it reports {scan.commits} commits scanned, and git has {numbers} to scan"
+    if scan.added_bytes is not None and scan.added_bytes < min(least):
+        return f"it reports {scan.added_bytes} bytes scanned, and git has {min(least)} to scan"
+    return None
+
+
+@contextmanager
+def _private_folder(scratch: Path) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="scan-", dir=scratch))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read_report(report: Path, done: Finished) -> list[dict[str, Any]]:
+    if done.status not in {0, LEAKS_FOUND}:
+        ended = f"exit code {done.status}" if done.status >= 0 else f"signal {-done.status}"
+        raise EvaluationError(f"ended with {ended}{_kind_of_error(done)}")
+    try:
+        # Opening a pipe would wait for ever, and a link could name any file.
+        if not stat.S_ISREG(report.lstat().st_mode):
+            raise EvaluationError("wrote a report that is no regular file")
+        with report.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            findings = parse_json(file.read(LARGEST_JSON)) if size else None
+    except OSError:
+        problem = "wrote no report"
+    except DocumentError:
+        # Its words quote a key, and a key may hold anything.
+        problem = "wrote a report that is not JSON, or has a key twice"
+    else:
+        # betterleaks writes `null` for no findings; an empty file is no report at all.
+        findings = [] if findings is None and size else findings
+        return _believable(findings, done)
+    raise EvaluationError(f"ended with exit code {done.status} and {problem}")
+
+
+def _believable(findings: object, done: Finished) -> list[dict[str, Any]]:
+    if not isinstance(findings, list):
+        raise EvaluationError("wrote a report that is not a list of findings")
+    for index, finding in enumerate(findings):
+        if not isinstance(finding, dict) or not _has(finding, _REQUIRED):
+            raise EvaluationError(
+                f"wrote a report whose entry {index} is no finding of Gitleaks ({', '.join(_REQUIRED)})"
+            )
+    if bool(findings) != (done.status == LEAKS_FOUND):
+        raise EvaluationError(
+            f"reported {len(findings)} findings and ended with exit code {done.status}: they contradict each other"
+        )
+    return findings
+
+
+def _has(finding: Mapping[str, Any], required: Mapping[str, type]) -> bool:
+    return all(type(finding.get(name)) is kind for name, kind in required.items())
+
+
+def _kind_of_error(done: Finished) -> str:
+    # Only the scanner's own error lines: anything else in its log may be what it scanned.
+    errors = "\n".join(line for line in _ANSI.sub("", done.stderr).splitlines() if _ERROR_LINE.search(line))
+    kind = next((kind for pattern, kind in _KINDS_OF_ERROR if pattern.search(errors)), "an error of no known kind")
+    return f": {kind}" if errors else ""

@@ -1,0 +1,211 @@
+"""What a repository brings along to hide findings from a scanner, and what it would have hidden."""
+
+import heapq
+import itertools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.repositories.git import HeadFile, contents_of, head_files
+from gitleaks_eval.scanners.build import ScannerBuild
+
+LISTED_AT_MOST = 1000
+LARGEST_FILE = 10 << 20
+# As git does, to tell text from binary.
+_LOOKED_AT_FOR_NUL = 8000
+_KINDS = ("config", "ignore-entry", "allow-comment")
+_COMMENT = re.compile(rb"(?:gitleaks|betterleaks):allow")
+_OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_RELEASE = re.compile(r"(\d+)\.(\d+)")
+
+Finding = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One thing that may hide findings: `config`, `ignore-entry` or `allow-comment`, and where HEAD has it.
+
+    `obeyed` says that the scan could not leave it unheeded; then nobody sees what it hides. `hides` counts the
+    findings of the scan that it would have hidden, None where that is not known.
+    """
+
+    kind: str
+    file_path: str
+    line_number: int | None
+    obeyed: bool
+    hides: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressions:
+    """All that there are, in number, and at most 1,000 of them: first those that hide or may hide the most."""
+
+    total: int
+    listed: tuple[Suppression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What a scanner looks for, in the order in which it does: it reads the first file of a kind that is there."""
+
+    configs: tuple[bytes, ...]
+    ignores: tuple[bytes, ...]
+    comments: tuple[bytes, ...]
+
+
+_GITLEAKS = _Names((b".gitleaks.toml",), (b".gitleaksignore",), (b"gitleaks:allow",))
+# It came after Gitleaks and reads its names, too.
+_BETTERLEAKS = _Names(
+    (b".betterleaks.toml", *_GITLEAKS.configs),
+    (b".betterleaksignore", *_GITLEAKS.ignores),
+    (b"betterleaks:allow", *_GITLEAKS.comments),
+)
+
+
+def suppressions(repository: Path, findings: Sequence[Finding], build: ScannerBuild, seconds: float) -> Suppressions:
+    """What HEAD of a clone suppresses; `findings` are those of a scanner's report, of a scan with `obey_allow=False`.
+
+    Configurations and ignore files count at the root, where a scanner looks for them; comments in text files of at
+    most 10 MiB.
+
+    Raises:
+        EvaluationError: when git cannot read the clone, or not in `seconds` for each of two passes.
+    """
+    names = _BETTERLEAKS if build.name == "betterleaks" else _GITLEAKS
+    hidden = _hidden_by_comments(repository, findings, names, seconds)
+    fingerprints = _fingerprints(findings, build)
+    everything = _every(head_files(repository, LARGEST_FILE, seconds), hidden, fingerprints, names, build)
+    numbers = itertools.count()
+    # There may be more than memory holds: zip() takes a number for each that comes, and the next one is how many.
+    most = heapq.nsmallest(LISTED_AT_MOST, (one for one, _ in zip(everything, numbers)), key=_weight)  # noqa: B905 - numbers never end
+    return Suppressions(next(numbers), tuple(sorted(most, key=_place)))
+
+
+def _every(
+    files: Iterable[HeadFile],
+    hidden: Mapping[str, Sequence["_Hidden"]],
+    fingerprints: Counter[str],
+    names: _Names,
+    build: ScannerBuild,
+) -> Iterator[Suppression]:
+    ignores_are_read = True
+    for file in files:
+        if file.path in _BETTERLEAKS.configs:
+            yield Suppression("config", _text(file.path), None, obeyed=False, hides=None)
+        elif file.path in _BETTERLEAKS.ignores:
+            # Files come in the order of their names, in which the one that betterleaks prefers is the first.
+            is_read = ignores_are_read and file.path in names.ignores
+            ignores_are_read = ignores_are_read and not is_read
+            yield from _ignore_entries(file, fingerprints if is_read else Counter())
+        if not file.is_symlink:
+            yield from _allow_comments(file, hidden.get(_text(file.path), ()), names, build)
+
+
+def _weight(suppression: Suppression) -> tuple[Any, ...]:
+    unknown = suppression.hides is None
+    return (not unknown, -(suppression.hides or 0), *_place(suppression))
+
+
+def _place(suppression: Suppression) -> tuple[int, str, int]:
+    return _KINDS.index(suppression.kind), suppression.file_path, suppression.line_number or 0
+
+
+def _text(path: bytes) -> str:
+    # As the scanner reports it.
+    return path.decode("utf-8", "replace")
+
+
+# Entries of an ignore file.
+
+
+def _fingerprints(findings: Iterable[Finding], build: ScannerBuild) -> Counter[str]:
+    counted: Counter[str] = Counter()
+    release = _RELEASE.match(build.version)
+    # Measured: 8.16.0 compares whole fingerprints only, 8.18.4 also those without a commit.
+    with_commit_only = build.name == "gitleaks" and release and (int(release[1]), int(release[2])) < (8, 18)
+    for finding in findings:
+        place = f"{finding['File']}:{finding['RuleID']}:{finding['StartLine']}"
+        counted[f"{finding['Commit']}:{place}"] += 1
+        if not with_commit_only:
+            counted[place] += 1
+    return counted
+
+
+def _ignore_entries(file: HeadFile, fingerprints: Counter[str]) -> Iterator[Suppression]:
+    path = _text(file.path)
+    if file.is_symlink:
+        # What it names is not in it, and may be outside.
+        yield Suppression("ignore-entry", path, None, obeyed=False, hides=None)
+        return
+    for number, line in enumerate(_text(file.content).split("\n"), 1):
+        entry = line.strip()
+        if entry and not entry.startswith("#"):
+            hides = fingerprints[_normalized(entry)]
+            yield Suppression("ignore-entry", path, number, obeyed=False, hides=hides)
+
+
+def _normalized(entry: str) -> str:
+    parts = entry.split(":")
+    if len(parts) in {3, 4}:
+        parts[-3] = parts[-3].replace("\\", "/")
+    return ":".join(parts)
+
+
+# Comments that allow the secret beside them.
+
+
+@dataclass(frozen=True, slots=True)
+class _Hidden:
+    """A finding on whose line a comment stood when it was committed: where it begins, and that line."""
+
+    start: int
+    line: bytes
+
+
+def _hidden_by_comments(
+    repository: Path, findings: Iterable[Finding], names: _Names, seconds: float
+) -> dict[str, list[_Hidden]]:
+    """By file, the findings that a comment would have hidden: the scanner looks at the lines as they were committed."""
+    by_object: dict[bytes, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if _OBJECT_ID.fullmatch(finding["Commit"]):
+            name = f"{finding['Commit']}:{finding['File']}".encode("utf-8", "surrogateescape")
+            by_object[name].append(finding)
+    hidden: dict[str, list[_Hidden]] = defaultdict(list)
+    if not by_object:
+        return hidden
+    contents = contents_of(repository, by_object, LARGEST_FILE, seconds)
+    for found, content in zip(by_object.values(), contents, strict=True):
+        if content is None or not any(name in content for name in names.comments):
+            continue
+        lines = content.split(b"\n")
+        for finding in found:
+            start, end = finding["StartLine"], finding.get("EndLine", finding["StartLine"])
+            for line in lines[max(start - 1, 0) : end]:
+                if any(name in line for name in names.comments):
+                    hidden[finding["File"]].append(_Hidden(start, line))
+                    break
+    return hidden
+
+
+def _allow_comments(
+    file: HeadFile, hidden: Iterable[_Hidden], names: _Names, build: ScannerBuild
+) -> Iterator[Suppression]:
+    if not _COMMENT.search(file.content) or b"\0" in file.content[:_LOOKED_AT_FOR_NUL]:
+        return
+    lines = {number: line for number, line in enumerate(file.content.split(b"\n"), 1) if _COMMENT.search(line)}
+    places: dict[bytes, list[int]] = defaultdict(list)
+    for number, line in lines.items():
+        places[line].append(number)
+    hides = Counter(_nearest(places[one.line], one.start) for one in hidden if one.line in places)
+    for number, line in lines.items():
+        obeyed = not build.ignores_allow and any(name in line for name in names.comments)
+        yield Suppression("allow-comment", _text(file.path), number, obeyed, None if obeyed else hides[number])
+
+
+def _nearest(numbers: Iterable[int], start: int) -> int:
+    # The line may have moved since the commit, and stand there more than once.
+    return min(numbers, key=lambda number: abs(number - start))

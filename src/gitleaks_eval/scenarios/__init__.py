@@ -1,0 +1,1 @@
+"""What is planted and what must be found."""

@@ -1,0 +1,97 @@
+"""Masks the secrets of a report in all else that it says: paths, branches, authors, rule ids."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gitleaks_eval.scenarios.secrets import MASK, REVEALING_LENGTH, preview
+
+# Below, a value is a syllable: masked, it would spoil names and hide nothing.
+SHORTEST = 4
+# A run of a path that is more likely a token than a word: long, of letters and digits.
+_TOKEN = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Masks:
+    """What to show instead of the texts that hold a secret; other texts are shown as they are.
+
+    `numbers` are those of the pieces that are masked, so that texts that differ stay different.
+    """
+
+    shown: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Without the texts: they hold secrets, and tracebacks show values."""
+        return f"<Masks of {len(self.shown)} texts>"
+
+    def __call__(self, text: str) -> str:
+        """The text without secrets."""
+        return self.shown.get(text, text)
+
+
+def masks_of(texts: Iterable[str], secrets: Iterable[str], before: Masks = Masks()) -> Masks:
+    """Mask each secret in each text: whole, and each eight consecutive characters of it beyond its public prefix.
+
+    A secret of less than eight characters is masked where it stands as a word of its own. What `before` masks stays
+    masked as it is.
+    """
+    said = {text: before(text) for text in texts}
+    values = {secret.removeprefix(preview(secret).removesuffix(MASK)) for secret in set(secrets)}
+    pieces = _shared(said.values(), values)
+    words = re.compile(
+        "|".join(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])" for value in sorted(filter(_is_word, values))) or r"(?!)"
+    )
+    return _masks(said, lambda text: _merged(_spans(text, pieces, words)), before)
+
+
+def without_tokens(paths: Iterable[str]) -> Masks:
+    """Mask what looks like a token in paths, when no scanner has said yet what is a secret."""
+    return _masks(
+        {path: path for path in paths}, lambda path: [found.span() for found in _TOKEN.finditer(path)], Masks()
+    )
+
+
+def _masks(said: Mapping[str, str], spans_in: Callable[[str], Sequence[tuple[int, int]]], before: Masks) -> Masks:
+    numbers = dict(before.numbers)
+    shown = {text: _masked(known, spans_in(known), numbers) for text, known in sorted(said.items())}
+    return Masks({text: other for text, other in shown.items() if other != text}, numbers)
+
+
+def _is_word(value: str) -> bool:
+    return SHORTEST <= len(value) < REVEALING_LENGTH
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[start : start + REVEALING_LENGTH] for start in range(len(text) - REVEALING_LENGTH + 1))
+
+
+def _shared(texts: Iterable[str], values: Iterable[str]) -> set[str]:
+    # Secrets may be megabytes, texts are short: only their pieces are kept.
+    there = {piece for text in texts for piece in _pieces(text)}
+    return {piece for value in values for piece in _pieces(value) if piece in there} if there else set()
+
+
+def _spans(text: str, pieces: set[str], words: re.Pattern[str]) -> list[tuple[int, int]]:
+    found = [(start, start + REVEALING_LENGTH) for start, piece in enumerate(_pieces(text)) if piece in pieces]
+    return sorted(found + [word.span() for word in words.finditer(text)])
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _masked(text: str, spans: Iterable[tuple[int, int]], numbers: dict[str, int]) -> str:
+    parts, last = [], 0
+    for start, end in spans:
+        number = numbers.setdefault(text[start:end], len(numbers) + 1)
+        parts += [text[last:start], MASK if number == 1 else f"{MASK}~{number}"]
+        last = end
+    return "".join((*parts, text[last:]))

@@ -1,0 +1,245 @@
+"""A scenario: what must be found (its ground truth) and where its recipe or its analysis stands."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.core.documents import LARGEST_TEXT, named_path, read_json
+from gitleaks_eval.core.errors import InputError, unreadable
+from gitleaks_eval.core.resources import PACKAGE
+from gitleaks_eval.core.schema import schema_problems
+from gitleaks_eval.scenarios.masking import Masks
+
+SUITES = ("core", "edge")
+# The bound of what nobody has set a bound for.
+UNBOUNDED = math.inf
+
+Place = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedFinding:
+    """A secret that must be found: repository-relative path, rule id, 1-based line, and maybe a severity."""
+
+    file_path: str
+    rule_id: str
+    line_number: int
+    expected_severity: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """`file:rule:line`, as in the requirements (SA-10)."""
+        return f"{self.file_path}:{self.rule_id}:{self.line_number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Bounds of the performance checks (SP-1 to SP-4), with the defaults of the requirements.
+
+    Where one is `UNBOUNDED`, its check is not applicable.
+    """
+
+    max_scan_time_ms: float = 10_000
+    max_ms_per_commit: float = 1_000
+    max_ms_per_finding: float = 500
+    max_findings_for_test: float = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The `expected` section of a ground truth; what the file leaves out is zero, empty or false.
+
+    A count is None where the truth cannot know it (labels say nothing of values, a report nothing of HEAD):
+    its check is not applicable.
+    """
+
+    total_secrets: int
+    unique_secrets: int | None
+    secrets_in_head: int | None
+    secrets_in_history: int | None
+    files_with_secrets: int
+    commits_with_secrets: int | None
+    rule_ids: tuple[str, ...] = ()
+    files_with_secrets_list: tuple[str, ...] = ()
+    secrets_by_rule: Mapping[str, int] = field(default_factory=dict)
+    secrets_by_severity: Mapping[str, int] = field(default_factory=dict)
+    findings: tuple[ExpectedFinding, ...] = ()
+    thresholds: Thresholds = Thresholds()
+    max_scan_time_ms: float = 60_000
+    is_empty_repo: bool = False
+    has_large_files: bool = False
+    has_binary_files: bool = False
+
+    def __repr__(self) -> str:
+        """Short, because pytest shows fixtures in tracebacks."""
+        return f"<Expected {self.total_secrets} secrets>"
+
+    def texts(self) -> set[str]:
+        """The paths and rule ids that are named."""
+        places = {text for finding in self.findings for text in (finding.file_path, finding.rule_id)}
+        return places.union(self.files_with_secrets_list, self.rule_ids, self.secrets_by_rule)
+
+    def shown_as(self, shown: Callable[[str], str]) -> "Expected":
+        """The same with other texts for paths and rule ids, in the same order."""
+        return replace(
+            self,
+            rule_ids=tuple(map(shown, self.rule_ids)),
+            files_with_secrets_list=tuple(map(shown, self.files_with_secrets_list)),
+            secrets_by_rule={shown(rule): count for rule, count in self.secrets_by_rule.items()},
+            findings=tuple(
+                replace(finding, file_path=shown(finding.file_path), rule_id=shown(finding.rule_id))
+                for finding in self.findings
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What a scenario from an external corpus is made of.
+
+    `source` is the folder or git repository to scan, `how` says what becomes of it (`committed to a temporary
+    repository`). At a place (file, line, rule) in `clean` the labels say that nothing is to be found; at one in
+    `tolerated` a finding is neither expected nor unexpected. `masks` are for paths that seem to hold a token: what is
+    expected names them masked, whether or not a scanner finds it.
+    """
+
+    kind: str
+    source: Path
+    how: str
+    clean: frozenset[Place] = frozenset()
+    tolerated: frozenset[Place] = frozenset()
+    masks: Masks = field(default_factory=Masks)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One repository to evaluate; `name` is the stem of its files.
+
+    `recipe` builds its repository and `analysis` is its analysis in analysis mode; each path may name
+    a file that is not there, which is an error of this scenario's checks only. Of a scenario with a `corpus`
+    both files are the corpus itself.
+    """
+
+    name: str
+    description: str
+    expected: Expected
+    ground_truth: Path
+    recipe: Path
+    analysis: Path | None = None
+    corpus: Corpus | None = None
+
+    def __repr__(self) -> str:
+        """Short, because pytest shows fixtures in tracebacks."""
+        return f"<Scenario {self.name}>"
+
+
+def load_scenarios(sources: Iterable[str], base: Path, analyses: Path | None = None) -> list[Scenario]:
+    """Load the scenarios of each source: `core`, `edge`, or a folder (relative to `base`), sorted by name.
+
+    A folder holds `ground_truth/<scenario>.json` and `synthetic_repos/<scenario>.yaml`, or both side by side.
+
+    Raises:
+        InputError: when a folder or a ground truth is missing, unreadable or invalid, when two scenarios
+            have one name, or when there is no scenario at all.
+    """
+    scenarios: dict[str, Scenario] = {}
+    problems: list[str] = []
+    for source in dict.fromkeys(sources):
+        truths, recipes = scenario_folders(source, base)
+        for path in _ground_truths(truths, source):
+            try:
+                scenario = load_scenario(path, recipes, analyses)
+            except InputError as error:
+                problems += error.args
+                continue
+            if other := scenarios.get(scenario.name):
+                problems.append(
+                    f"two scenarios are named {scenario.name!r}: {other.ground_truth} and {path}; rename one"
+                )
+            scenarios[scenario.name] = scenario
+    if problems:
+        raise InputError(*problems[:20])
+    if not scenarios:
+        raise InputError("--gitleaks-scenarios: no scenario given; name `core`, `edge` or a folder")
+    return [scenarios[name] for name in sorted(scenarios)]
+
+
+def scenario_folders(source: str, base: Path) -> tuple[Path, Path]:
+    """The folders of ground truths and of recipes that a source names.
+
+    Raises:
+        InputError: when it is neither a suite nor a folder.
+    """
+    if source in SUITES:
+        within = "" if source == "core" else source
+        return shipped_data("ground_truth") / within, shipped_data("synthetic_repos") / within
+    folder = named_path(source, base, "--gitleaks-scenarios")
+    if not folder.is_dir():
+        wrong = "is not a folder" if folder.exists() else "does not exist"
+        raise InputError(f"--gitleaks-scenarios {folder}: {wrong}; name `core`, `edge` or a folder of scenarios")
+    truths = folder / "ground_truth"
+    return (truths, folder / "synthetic_repos") if truths.is_dir() else (folder, folder)
+
+
+def shipped_data(name: str) -> Path:
+    """The folder `name` that ships with us: inside the package in a wheel, at the top in a checkout."""
+    packaged = PACKAGE / name
+    return packaged if packaged.is_dir() else PACKAGE.parents[1] / name
+
+
+def load_scenario(path: Path, recipes: Path, analyses: Path | None = None) -> Scenario:
+    """Load one ground truth.
+
+    Raises:
+        InputError: when it cannot be read or does not follow the schema (with line and column, or JSON pointer).
+    """
+    name = path.stem
+    if not name.isprintable() or set(name) & set("[]/\\"):
+        raise InputError(f"ground truth {str(path)!r}: rename it: brackets and controls break test ids")
+    document = read_json(path, "ground truth", LARGEST_TEXT)
+    if problems := schema_problems("ground_truth", document):
+        raise InputError(*(f"ground truth {path}: {problem}" for problem in problems[:5]))
+    return Scenario(
+        name=name,
+        description=document.get("description", ""),
+        expected=_expected(document),
+        ground_truth=path,
+        recipe=recipes / f"{name}.yaml",
+        analysis=analyses / f"{name}.json" if analyses else None,
+    )
+
+
+def _ground_truths(folder: Path, source: str) -> list[Path]:
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".json")
+    except OSError as error:
+        raise unreadable("--gitleaks-scenarios", folder, error) from None
+    if not paths:
+        raise InputError(f"--gitleaks-scenarios {source}: no ground truth (<scenario>.json) in {folder}")
+    return paths
+
+
+def _expected(document: Mapping[str, Any]) -> Expected:
+    given = {name: value for name, value in document["expected"].items() if value is not None}
+    known = {name: given[name] for name in Expected.__slots__ if name in given}
+    known["rule_ids"] = tuple(given.get("rule_ids", ()))
+    known["files_with_secrets_list"] = tuple(given.get("files_with_secrets_list", ()))
+    known["findings"] = tuple(
+        ExpectedFinding(
+            finding["file_path"],
+            finding["rule_id"],
+            finding["line_number"],
+            finding.get("expected_severity"),
+        )
+        for finding in given.get("findings", ())
+    )
+    known["thresholds"] = _thresholds(document.get("thresholds", {}), given.get("thresholds", {}))
+    return Expected(**known)
+
+
+def _thresholds(top_level: Mapping[str, float], expected: Mapping[str, float]) -> Thresholds:
+    # Key by key: expected.thresholds, then the top-level ones of older files, then the default.
+    merged = {**top_level, **expected}
+    return Thresholds(**{name: merged[name] for name in Thresholds.__slots__ if name in merged})

@@ -1,0 +1,1 @@
+"""Outcomes and matches become rates, decisions, differences and verdicts. Pure."""

@@ -1,0 +1,172 @@
+"""Check results and matched findings become rates, dimensions and decisions. Pure: imports no pytest."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Matching
+
+CATEGORIES = (
+    "Accuracy",
+    "Detection",
+    "Coverage",
+    "Performance",
+    "Output Quality",
+    "Integration Fit",
+    "Edge Cases",
+    "Rollup Validation",
+)
+# The checks whose failure means a missed, wrong or unexpected secret; most others are structural.
+CRITICAL_CHECKS = frozenset(
+    ["SA-1", *(f"SA-{number}" for number in range(7, 12)), "SD-1", "SD-2", "SD-3", "SD-4", "SD-6"]
+)
+# "Decision Thresholds" of the requirements, on the 0-5 scale.
+THRESHOLDS = (("STRONG_PASS", 4.0), ("PASS", 3.5), ("WEAK_PASS", 3.0), ("FAIL", 0.0))
+SCALE = 5.0
+
+
+class Result(Protocol):
+    """What scoring looks at in a check result."""
+
+    @property
+    def category(self) -> str: ...  # noqa: D102 - see recorder.CheckResult
+    @property
+    def outcome(self) -> str: ...  # noqa: D102 - see recorder.CheckResult
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Counts of the four outcomes, which are disjoint, and the rates that follow from them."""
+
+    passed: int
+    failed: int
+    not_applicable: int
+    errors: int
+
+    @property
+    def total(self) -> int:
+        """All checks, errors included."""
+        return self.passed + self.failed + self.not_applicable + self.errors
+
+    @property
+    def rate(self) -> float:
+        """The documented score, 0 to 1: not applicable counts as a pass, an error as a failure."""
+        return (self.passed + self.not_applicable) / self.total if self.total else 0.0
+
+    @property
+    def applicable_rate(self) -> float:
+        """0 to 1, without the checks that had nothing to look at."""
+        applicable = self.total - self.not_applicable
+        return self.passed / applicable if applicable else 0.0
+
+    @property
+    def normalized(self) -> float:
+        """The documented score on the 0 to 5 scale."""
+        return self.rate * SCALE
+
+
+@dataclass(frozen=True, slots=True)
+class FindingCounts:
+    """Expected findings by what became of them, and the unexpected ones, over all scenarios.
+
+    `detected` are exact matches; `unevaluated` are expected in scenarios that could not be evaluated; `unexpected`
+    are wrong, and of those `unlabelled` the truth of a corpus says nothing.
+    """
+
+    expected: int = 0
+    detected: int = 0
+    moved: int = 0
+    relabelled: int = 0
+    missed: int = 0
+    unexpected: int = 0
+    unevaluated: int = 0
+    unlabelled: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """What a run amounts to; the decisions are None where only a part of the checks was selected, or none is scored."""
+
+    score: Score
+    by_category: Mapping[str, Score]
+    by_scenario: Mapping[str, Score]
+    findings: FindingCounts
+    decision: str | None
+    guarded_decision: str | None
+
+
+def score_of(outcomes: Iterable[str]) -> Score:
+    """Count outcomes."""
+    counts: dict[str, int] = defaultdict(int)
+    for outcome in outcomes:
+        counts[outcome] += 1
+    return Score(counts["passed"], counts["failed"], counts["not_applicable"], counts["error"])
+
+
+def decide(rate: float) -> str:
+    """The documented decision for a score of 0 to 1."""
+    return next(name for name, least in THRESHOLDS if rate * SCALE >= least)
+
+
+def guard(decision: str, findings: FindingCounts, *, incomplete: bool, faulty: bool = False) -> str:
+    """The decision that leads: structure alone must not carry a scanner that loses or invents secrets.
+
+    `faulty` is a configuration that fails its lint: nobody knows what else it does not do.
+    """
+    if incomplete or findings.missed or findings.unevaluated:
+        return "FAIL"
+    if faulty or findings.moved or findings.relabelled or findings.unexpected or findings.unlabelled:
+        return "FAIL" if decision == "FAIL" else "WEAK_PASS"
+    return decision
+
+
+def make_scorecard(
+    by_scenario: Mapping[str | None, Sequence[Result]],
+    findings: FindingCounts,
+    *,
+    incomplete: bool,
+    partial: bool,
+    faulty: bool = False,
+) -> Scorecard:
+    """Score a run by its results; those of checks that take no scenario stand under None."""
+    results = [result for group in by_scenario.values() for result in group]
+    score = score_of(result.outcome for result in results)
+    decision = None if partial else decide(score.rate)
+    return Scorecard(
+        score=score,
+        by_category={
+            name: score_of(result.outcome for result in results if result.category == name)
+            for name in categories(results)
+        },
+        by_scenario={
+            name: score_of(result.outcome for result in group)
+            for name, group in by_scenario.items()
+            if name is not None
+        },
+        findings=findings,
+        decision=decision,
+        guarded_decision=guard(decision, findings, incomplete=incomplete, faulty=faulty) if decision else None,
+    )
+
+
+def categories(results: Iterable[Result]) -> list[str]:
+    """The categories that occur, the documented ones first and in their order, then new ones by name."""
+    present = {result.category for result in results}
+    return [name for name in CATEGORIES if name in present] + sorted(present.difference(CATEGORIES))
+
+
+def count_findings(matchings: Sequence[Matching], unevaluated: int) -> FindingCounts:
+    """Add up the matched findings of all scenarios."""
+    counts = sum((matching.counts() for matching in matchings), Counter[str]())
+    unlabelled = sum(matching.unlabelled for matching in matchings)
+    return FindingCounts(
+        expected=sum(matching.expected for matching in matchings) + unevaluated,
+        detected=counts[EXACT],
+        moved=counts[MOVED],
+        relabelled=counts[RELABELLED],
+        missed=counts[MISSED],
+        unexpected=counts[UNEXPECTED] - unlabelled,
+        unevaluated=unevaluated,
+        unlabelled=unlabelled,
+    )
