@@ -11,7 +11,7 @@ import pytest
 
 from gitleaks_eval.analysis.analyse import Provenance, analyse
 from gitleaks_eval.analysis.severity import load_policy
-from gitleaks_eval.scenarios.scenario import shipped_data
+from gitleaks_eval.core.resources import shipped_data
 
 Place = tuple[str, str, int]
 

@@ -13,7 +13,8 @@ from test_comparison import HASH, MATCHINGS, A, evaluated, matched, searched
 from gitleaks_eval.analysis.matching import Matching
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.scoring.baseline import baseline_json, evaluated_from_baseline, is_baseline
-from gitleaks_eval.scoring.comparison import CheckKey, Evaluated, compare
+from gitleaks_eval.scoring.comparison import compare
+from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
 
 OUTCOMES = {
     ("SA-1", "one"): "passed",

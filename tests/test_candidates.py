@@ -11,7 +11,7 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.engine.candidates import Candidate, Trial, read_candidates
 from gitleaks_eval.engine.settings import read_settings
-from gitleaks_eval.repositories.real import RealRepository
+from gitleaks_eval.scenarios.scenario import RealRepository
 
 CONFIG = "[extend]\nuseDefault = true\n"
 

@@ -14,26 +14,11 @@ from gitleaks_eval.analysis.matching import NO_LINE, Matching, match_findings
 from gitleaks_eval.analysis.metrics import make_metrics, metrics_json
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
-from gitleaks_eval.scoring.comparison import (
-    AS_IN_BASELINE,
-    DIFFERENCES,
-    INCOMPLETE,
-    REGRESSION,
-    REVIEW,
-    SAFE,
-    SLOWER,
-    CheckChange,
-    CheckKey,
-    Difference,
-    Evaluated,
-    Pair,
-    check_outcomes,
-    comparability,
-    compare,
-    evaluated_from_report,
-    excuse,
-    explained,
-)
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE, Pair, compare, explained
+from gitleaks_eval.scoring.differences import DIFFERENCES, CheckChange, Difference
+from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated, check_outcomes, comparability
+from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, SLOWER, excuse
+from gitleaks_eval.scoring.saved import evaluated_from_report
 
 Place = tuple[str, str, int]
 Outcomes = Mapping[tuple[str, str | None], str]

@@ -20,7 +20,8 @@ from gitleaks_eval.reports.comparison import (
     comparison_markdown,
 )
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
-from gitleaks_eval.scoring.comparison import CheckKey, Evaluated, Pair, compare, neighbours
+from gitleaks_eval.scoring.comparison import Pair, compare, neighbours
+from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
 
 Place = tuple[str, str, int]
 WANTED: list[Place] = [(f"{name}.py", "github-pat", 5) for name in "abcdef"]

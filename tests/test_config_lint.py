@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.config.chain import ConfigFile, Configuration, choose_configuration
-from gitleaks_eval.config.lint import KEYS_FILE, ask_scanner, first_broken, lint
+from gitleaks_eval.config.chain import ConfigFile, Configuration
+from gitleaks_eval.config.lint import KEYS_FILE, lint
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.scanners.build import PINNED_VERSION, probe
+from gitleaks_eval.scanners.configuration import choose_configuration
+from gitleaks_eval.scanners.refusals import ask_scanner, first_broken
 
 VERSIONS = ("8.16.0", "8.18.4", "8.26.0", "8.30.1")
 DEFAULT = "[extend]\nuseDefault = true\n"

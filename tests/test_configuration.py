@@ -7,15 +7,11 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.config.chain import (
-    BUILTIN_CONTENT,
-    Configuration,
-    choose_configuration,
-    copy_configuration,
-)
+from gitleaks_eval.config.chain import BUILTIN_CONTENT, Configuration, copy_configuration
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, SCANNERS, Sources
 from gitleaks_eval.scanners.build import ScannerChoice, configuration_sources
+from gitleaks_eval.scanners.configuration import choose_configuration
 
 if sys.version_info >= (3, 11):
     import tomllib

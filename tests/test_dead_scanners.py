@@ -21,10 +21,10 @@ import pytest
 from gitleaks_eval.core import process
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.process import run_limited
+from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.repositories.build import build
 from gitleaks_eval.scanners.install import installed_binary
 from gitleaks_eval.scenarios.recipe import load_recipe
-from gitleaks_eval.scenarios.scenario import shipped_data
 
 VERSION = "8.30.1"
 RECIPES = shipped_data("synthetic_repos")

@@ -17,8 +17,7 @@ from gitleaks_eval.analysis.envelope import (
     fingerprint,
     read_analysis,
 )
-from gitleaks_eval.checks.evidence import CheckFailed
-from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.errors import CheckFailed, EvaluationError
 
 SHARED_EXAMPLE = {
     "metadata": ["tool_name", "tool_version", "run_id", "repo_id", "branch", "commit", "timestamp", "schema_version"],

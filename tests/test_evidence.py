@@ -10,7 +10,6 @@ import pytest
 
 import gitleaks_eval
 from gitleaks_eval.checks.evidence import (
-    CheckFailed,
     Evidence,
     check_at_least,
     check_at_most,
@@ -22,6 +21,7 @@ from gitleaks_eval.checks.evidence import (
     first,
     whole,
 )
+from gitleaks_eval.core.errors import CheckFailed
 
 Comparison = Callable[[Evidence], None]
 

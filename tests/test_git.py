@@ -10,7 +10,9 @@ from builders import git
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.repositories import git as git_module
-from gitleaks_eval.repositories.git import Readable, git_environment, read_head, readable, run_git, write_head
+from gitleaks_eval.repositories.git import git_environment, run_git
+from gitleaks_eval.repositories.head import read_head, write_head
+from gitleaks_eval.repositories.log import Readable, readable
 
 
 @pytest.fixture

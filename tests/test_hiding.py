@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.config.chain import ConfigFile, Configuration, choose_configuration, copy_configuration, parsed
+from gitleaks_eval.config.chain import ConfigFile, Configuration, copy_configuration, parsed
 from gitleaks_eval.config.hiding import Hiding, entries, hiding_entries, rule_ids, without
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.scanners.build import probe
+from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scanners.scan import Scanner
 from gitleaks_eval.scenarios.recipe import load_recipe
 from gitleaks_eval.scenarios.scenario import ExpectedFinding, Place, Scenario, load_scenarios

@@ -10,13 +10,13 @@ import pytest
 
 from gitleaks_eval.analysis.envelope import read_analysis
 from gitleaks_eval.analysis.severity import load_policy
-from gitleaks_eval.config.chain import choose_configuration
 from gitleaks_eval.core.documents import DocumentError, named_path, parse_json, parse_toml, read_input, read_json
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.yaml_documents import parse_yaml
 from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.shipped import SHIPPED
-from gitleaks_eval.repositories.real import read_sources
+from gitleaks_eval.repositories.sources import read_sources
+from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scenarios.recipe import load_recipe
 from gitleaks_eval.scenarios.scenario import load_scenario
 

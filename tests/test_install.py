@@ -25,7 +25,7 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.core.errors import EvaluationError, InputError
-from gitleaks_eval.core.user_cache import cache_folder
+from gitleaks_eval.core.files import cache_folder
 from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, Adapter, checked_version, install
 from gitleaks_eval.scanners import build as scanner
 from gitleaks_eval.scanners.build import PINNED_VERSION, ScannerBuild, ScannerChoice, find_scanner, probe

@@ -24,10 +24,10 @@ from messages_server import (
 )
 
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.reports.judges import read_report
 from gitleaks_eval.scenarios.recipe import load_recipe
-from gitleaks_eval.scenarios.scenario import shipped_data
 
 messages_server = pytest.fixture(local_service)
 pytestmark = pytest.mark.usefixtures("own_environment")

@@ -16,10 +16,10 @@ import pytest
 from builders import git, secret
 from corpus import TALKATIVE
 
+from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.scanners.canary import canary_secrets
 from gitleaks_eval.scanners.install import installed_binary
 from gitleaks_eval.scenarios.recipe import load_recipe
-from gitleaks_eval.scenarios.scenario import shipped_data
 from gitleaks_eval.scenarios.secrets import MASK
 
 VERSION = "8.30.1"

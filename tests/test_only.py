@@ -10,7 +10,7 @@ from corpus import report, shipped_scenarios
 from gitleaks_eval.analysis.metrics import metrics_json
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.engine.kinds import ALL
-from gitleaks_eval.scoring.comparison import evaluated_from_report
+from gitleaks_eval.scoring.saved import evaluated_from_report
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 

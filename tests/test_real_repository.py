@@ -19,20 +19,15 @@ from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
 from gitleaks_eval.core import process
 from gitleaks_eval.core.errors import EvaluationError, InputError
-from gitleaks_eval.repositories.git import git_environment, head_contents, head_files, read_head, readable
-from gitleaks_eval.repositories.real import (
-    Clone,
-    Named,
-    RealRepository,
-    clone,
-    name_repositories,
-    read_sources,
-    real_repositories,
-    shown,
-)
+from gitleaks_eval.repositories.clone import Clone, clone
+from gitleaks_eval.repositories.git import git_environment
+from gitleaks_eval.repositories.head import head_contents, head_files, read_head
+from gitleaks_eval.repositories.log import readable
+from gitleaks_eval.repositories.sources import Named, name_repositories, read_sources, real_repositories, shown
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.scan import Scanner, unread
 from gitleaks_eval.scanners.suppressions import suppressions
+from gitleaks_eval.scenarios.scenario import RealRepository
 
 SECONDS = 60
 

@@ -10,8 +10,8 @@ import pytest
 
 import gitleaks_eval.scenarios.recipe
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.scenarios.recipe import Part, Recipe, load_recipe, parse_recipe
-from gitleaks_eval.scenarios.scenario import shipped_data
 from gitleaks_eval.scenarios.secrets import secret_kinds
 
 COMMIT = {"message": "m", "author": "A <a@example.com>", "date": "2026-01-01T00:00:00Z"}

@@ -10,9 +10,9 @@ import pytest
 from builders import git
 
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.repositories.build import build, render
 from gitleaks_eval.scenarios.recipe import Part, load_recipe, parse_recipe
-from gitleaks_eval.scenarios.scenario import shipped_data
 from gitleaks_eval.scenarios.secrets import Secret
 
 AUTHOR = "Jürgen Tester <test@example.com>"

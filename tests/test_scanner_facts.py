@@ -19,12 +19,15 @@ import pytest
 
 from gitleaks_eval.analysis.analyse import Provenance, analyse
 from gitleaks_eval.analysis.severity import load_policy
-from gitleaks_eval.config.chain import BUILTIN_CONTENT, choose_configuration
+from gitleaks_eval.config.chain import BUILTIN_CONTENT
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.repositories.build import build
-from gitleaks_eval.repositories.git import Readable, git_environment, read_head, readable
+from gitleaks_eval.repositories.git import git_environment
+from gitleaks_eval.repositories.head import read_head
+from gitleaks_eval.repositories.log import Readable, readable
 from gitleaks_eval.scanners.build import ScannerBuild, probe
 from gitleaks_eval.scanners.canary import build_canary, canary_secrets, check_canary
+from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scanners.scan import LEAKS_FOUND, Scan, Scanner, unread
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe, load_recipe
 from gitleaks_eval.scenarios.scenario import SUITES, load_scenarios

@@ -15,18 +15,21 @@ from builders import git, secret
 
 from gitleaks_eval.analysis.analyse import Provenance, analyse
 from gitleaks_eval.analysis.severity import load_policy
-from gitleaks_eval.config.chain import BUILTIN_CONTENT, choose_configuration
+from gitleaks_eval.config.chain import BUILTIN_CONTENT
 from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.repositories.build import build
-from gitleaks_eval.repositories.git import git_environment, read_head, readable
+from gitleaks_eval.repositories.git import git_environment
+from gitleaks_eval.repositories.head import read_head
+from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, SCANNERS, known_scanner, scanner_and_version
 from gitleaks_eval.scanners.build import ScannerBuild, ScannerChoice, configuration_sources, probe
 from gitleaks_eval.scanners.canary import build_canary, canary_secrets, check_canary
+from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scanners.decoded import encoded_texts
 from gitleaks_eval.scanners.install import installed_binary
 from gitleaks_eval.scanners.scan import Scan, Scanner, unread
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe, load_recipe
-from gitleaks_eval.scenarios.scenario import shipped_data
 
 BETTER = "betterleaks 1.4.0"
 BUILDS = ("gitleaks 8.16.0", "gitleaks 8.18.4", "gitleaks 8.26.0", "gitleaks 8.30.1", BETTER)

@@ -9,6 +9,7 @@ import pytest
 from builders import REMOVED, Edits, edited, ground_truth, scenario_of
 
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.scenarios.scenario import (
     Expected,
     ExpectedFinding,
@@ -16,7 +17,6 @@ from gitleaks_eval.scenarios.scenario import (
     load_scenario,
     load_scenarios,
     scenario_folders,
-    shipped_data,
 )
 
 REQUIRED = [

@@ -8,7 +8,7 @@ import pytest
 
 from gitleaks_eval.analysis.severity import LEVELS, load_policy
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.scenarios.scenario import shipped_data
+from gitleaks_eval.core.resources import shipped_data
 
 POLICY: dict[str, Any] = {
     "default": "MEDIUM",

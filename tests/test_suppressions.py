@@ -11,7 +11,8 @@ from builders import git, secret
 
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.repositories.real import clone, real_repositories
+from gitleaks_eval.repositories.clone import clone
+from gitleaks_eval.repositories.sources import real_repositories
 from gitleaks_eval.scanners import suppressions as module
 from gitleaks_eval.scanners.build import ScannerBuild, probe
 from gitleaks_eval.scanners.scan import Scanner

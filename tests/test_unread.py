@@ -11,7 +11,8 @@ import pytest
 from builders import git
 
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
-from gitleaks_eval.repositories.git import Readable, git_environment, readable
+from gitleaks_eval.repositories.git import git_environment
+from gitleaks_eval.repositories.log import Readable, readable
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.scan import Scan, Scanner, unread
 

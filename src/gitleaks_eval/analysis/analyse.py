@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from gitleaks_eval.analysis.decoded import Spot, spot_of
 from gitleaks_eval.analysis.envelope import SCHEMA_VERSION, TOOL
 from gitleaks_eval.analysis.severity import SeverityPolicy
-from gitleaks_eval.scanners.decoded import Spot, spot_of
 from gitleaks_eval.scenarios.masking import Masks, masks_of
 from gitleaks_eval.scenarios.secrets import preview
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.checks.evidence import CheckFailed
 from gitleaks_eval.core.documents import DocumentError, parse_json, read_input
-from gitleaks_eval.core.errors import EvaluationError, unreadable
+from gitleaks_eval.core.errors import CheckFailed, EvaluationError, unreadable
 from gitleaks_eval.core.schema import schema_problems
 
 TOOL = "gitleaks"

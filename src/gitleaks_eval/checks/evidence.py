@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any
 
+from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import json_value, printable
 
 LISTED_AT_MOST = 1_000
 SHOWN_AT_MOST = 240
-
-
-class CheckFailed(AssertionError):  # noqa: N818 - an outcome, not an error
-    """The subject failed the check; the text is the message, the expected and the actual."""
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import pytest
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.mark import NotApplicable
-from gitleaks_eval.plugin.ledger import FAILED, NOT_APPLICABLE, PASSED
+from gitleaks_eval.checks.result import FAILED, NOT_APPLICABLE, PASSED
 from gitleaks_eval.scenarios.scenario import Expected
 
 Check = Callable[..., None]

@@ -1,15 +1,14 @@
 """The configuration under test: the file and all that it extends, and a copy that the scanner can be given."""
 
 import hashlib
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, checked_path, named_path, parse_toml, read_input
+from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, checked_path, parse_toml, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
-from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Sources
+from gitleaks_eval.core.text import shown_path
 
 BUILTIN = "builtin"
 DEEPEST = 2
@@ -52,65 +51,6 @@ class Configuration:
         return " > ".join(names)
 
 
-def choose_configuration(
-    named: tuple[str, Path, str] | None,
-    root: Path,
-    invocation: Path,
-    sources: Callable[[], Sources] = lambda: GITLEAKS.sources,
-) -> Configuration:
-    """The configuration under test: as named, else what the scanner itself would take here.
-
-    Args:
-        named: the text that the user gave, the folder that it is relative to, and the option that gave it.
-        root: pytest's rootdir; files are looked for in it, then at the top of the git repository around it.
-        invocation: the folder pytest was started in, for paths in variables and `[extend] path`.
-        sources: where the scanner looks; asked only where scanners differ in what they would take.
-
-    Raises:
-        InputError: when a file is missing, unreadable, no TOML, has no rules, or extends itself.
-    """
-    if named is None:
-        return _found(_sources_here(root, sources), root, invocation)
-    text, base, why = named
-    if text == BUILTIN:
-        return Configuration((), why)
-    return Configuration(_chain(named_path(text, base, why), why, invocation), why)
-
-
-def _found(sources: Sources, root: Path, invocation: Path) -> Configuration:
-    for name in sources.paths:
-        if text := os.environ.get(name):
-            return choose_configuration((text, invocation, name), root, invocation)
-    for name in sources.contents:
-        if text := os.environ.get(name):
-            why = "content of a variable"
-            return Configuration(_chain(Path(name), why, invocation, text.encode("utf-8", "surrogateescape")), why)
-    for place, folder in _folders(root).items():
-        for name in sources.files:
-            if (folder / name).exists():
-                return choose_configuration((name, folder, f"found in {place}"), root, invocation)
-    return Configuration((), f"no {' or '.join(sources.files)} in {' or at '.join(_folders(root))}")
-
-
-def _folders(root: Path) -> dict[str, Path]:
-    """Where the file of a scanner may stand: a scan in production begins at git's top level."""
-    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
-    return {"rootdir": root} if top == root else {"rootdir": root, "the top of the git repository": top}
-
-
-def _sources_here(root: Path, sources: Callable[[], Sources]) -> Sources:
-    """The sources of the scanner, which has to be asked only where there is one that not all scanners know."""
-    known = [adapter.sources for adapter in SCANNERS.values()]
-    variables = {name for one in known for name in one.paths} - set(GITLEAKS.sources.paths)
-    variables |= {name for one in known for name in one.contents}
-    files = {name for one in known for name in one.files} - set(GITLEAKS.sources.files)
-    folders = _folders(root).values()
-    differ = any(map(os.environ.get, variables)) or any(
-        (folder / name).exists() for folder in folders for name in files
-    )
-    return sources() if differ else GITLEAKS.sources
-
-
 def parsed(file: ConfigFile) -> dict[str, Any]:
     """The tables of a file of the chain, which is known to be TOML."""
     return parse_toml(file.content)
@@ -127,7 +67,14 @@ def copy_configuration(configuration: Configuration, folder: Path) -> Path:
     return names[0]
 
 
-def _chain(path: Path, why: str, invocation: Path, given: bytes | None = None) -> tuple[ConfigFile, ...]:
+def chain_of(path: Path, why: str, invocation: Path, given: bytes | None = None) -> tuple[ConfigFile, ...]:
+    """The files of a configuration, each extended by the one before.
+
+    `given` is the content of the first where it has no file.
+
+    Raises:
+        InputError: when a file is missing, unreadable, no TOML, has no rules, or extends itself.
+    """
     files: list[ConfigFile] = []
     seen: set[Path] = set()
     following: Path | None = path
@@ -198,13 +145,3 @@ def _with_path(content: bytes, target: Path) -> bytes:
     name = next(key for key in extend if key.lower() == "path")
     extend[name] = str(target)
     return tomlkit.dumps(document).encode("utf-8")
-
-
-def shown_path(path: Path, root: Path) -> str:
-    """A path as people know it: relative to `root` where it is below it."""
-    if not path.is_absolute():
-        return str(path)
-    try:
-        return path.resolve().relative_to(root.resolve()).as_posix()
-    except ValueError:
-        return str(path)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.chain import Configuration, parsed, shown_path
+from gitleaks_eval.config.chain import Configuration, parsed
 from gitleaks_eval.config.tables import ALLOWLISTS, CRITERIA, Address, Table, allowlists, items, place, tables, value_of
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.scenarios.scenario import ExpectedFinding, Place
 
 SCANS_AT_MOST = 100

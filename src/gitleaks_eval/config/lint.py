@@ -7,34 +7,22 @@ but the scanner's own is sure to be the one that it was built with.
 
 import json
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.chain import DEEPEST, ConfigFile, Configuration, copy_configuration, parsed
+from gitleaks_eval.config.chain import DEEPEST, Configuration, parsed
 from gitleaks_eval.config.tables import Address, Table, allowlists, items, place, tables, value_of
-from gitleaks_eval.core.process import Finished, run_limited
 from gitleaks_eval.core.resources import data
-from gitleaks_eval.core.text import printable
-from gitleaks_eval.repositories.git import git_environment
-from gitleaks_eval.scanners.build import ScannerBuild
 
 KEYS_FILE = data("config_keys.json")
 # Before, an [[allowlists]] with targetRules is dropped where its file extends another (upstream config.go).
 TARGETS_WITH_EXTEND = (8, 29, 0)
-BROKEN_AT_MOST = 10
-ASK_SECONDS = 30
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.IGNORECASE)
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
-_ANSI = re.compile(r"\x1b\[[0-9;]*m")
-_REGEX_ERROR = re.compile(r"error parsing regexp: ([^:`]*)(?:: `([^`]{1,8})`)?")
-_NO_SUCH_RULE = re.compile(r"WRN Disabled rule doesn't exist in extended config\. .*rule-id=(.*)")
-_REFUSED = re.compile(r" FTL (.*)|^panic: (.*)", re.MULTILINE)
-
 Found = Iterator[tuple[str, str]]
 Numbers = tuple[int, ...]
 
@@ -73,55 +61,6 @@ def lint(configuration: Configuration, version: str | None, scanner: str = "gitl
         ]
         problems += [Problem(file.path, where, message) for where, message in found]
     return problems
-
-
-def ask_scanner(build: ScannerBuild, configuration: Configuration, scratch: Path) -> list[Problem]:
-    """Have the scanner load the configuration, and say what it refuses (a regex, with its place) or warns of.
-
-    Args:
-        build: the scanner under test.
-        configuration: the chain of files.
-        scratch: a private folder, in which everything that is written is removed again.
-
-    Raises:
-        EvaluationError: when the scanner cannot be run or does not end.
-    """
-    if not configuration.chain:
-        return []
-    done = _loaded(build, configuration, scratch)
-    log = _ANSI.sub("", done.stderr + done.stdout)
-    if _REGEX_ERROR.search(log):
-        return _broken_regexes(build, configuration, scratch)
-    if done.status:
-        refused = _REFUSED.search(log)
-        said = printable(refused[1] or refused[2])[:200] if refused else f"exit code {done.status}"
-        return [Problem(configuration.chain[0].path, "", f"the scanner refuses it: {said}")]
-    missing = {rule.strip() for rule in _NO_SUCH_RULE.findall(log)}
-    return [
-        Problem(file.path, place((*address, *below)), "no rule has this id, so none is disabled")
-        for file in configuration.chain
-        for address, extend in tables(parsed(file), "extend")
-        for below, rule in items(extend, "disabledrules")
-        if rule in missing
-    ]
-
-
-def first_broken(regexes: Sequence[str], error_of: Callable[[Sequence[str]], str | None]) -> tuple[int, str] | None:
-    """The index of the first regex that does not compile, and why; None when all do.
-
-    `error_of` says of some regexes why one of them does not compile.
-    """
-    reason = error_of(regexes)
-    if reason is None:
-        return None
-    good, bad = 0, len(regexes)
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        if error := error_of(regexes[good:middle]):
-            bad, reason = middle, error
-        else:
-            good = middle
-    return good, error_of(regexes[good:bad]) or reason
 
 
 def _numbers(version: str | None) -> Numbers:
@@ -220,57 +159,3 @@ def _idle_targets(index: int, document: Table, scanner: str, version: Numbers) -
             yield place(address), "with targetRules it counts only in the first file, not in one that is extended"
         elif extends and scanner == "gitleaks" and version < TARGETS_WITH_EXTEND:
             yield place(address), "with targetRules beside [extend] it is ignored up to gitleaks 8.28"
-
-
-def _regexes(document: Table) -> Iterator[tuple[Address, str]]:
-    for address, rule in tables(document, "rules"):
-        for name in ("regex", "path"):
-            yield from (((*address, *below), text) for below, text in items(rule, name))
-    for address, allowlist in allowlists(document):
-        for name in ("paths", "regexes"):
-            yield from (((*address, *below), text) for below, text in items(allowlist, name))
-
-
-def _loaded(build: ScannerBuild, configuration: Configuration, scratch: Path) -> Finished:
-    """Have the scanner load a configuration, and scan an empty folder with it."""
-    with tempfile.TemporaryDirectory(prefix="lint-", dir=scratch) as name:
-        folder = Path(name)
-        (folder / "empty").mkdir()
-        (folder / "config").mkdir()
-        config = copy_configuration(configuration, folder / "config")
-        source = ["dir", "empty"] if build.command == "git" else ["detect", "--no-git", "--source", "empty"]
-        return run_limited(
-            [build.program, *source, "--config", str(config), "--log-level", "warn", "--no-banner"],
-            folder,
-            {**git_environment(), "TMPDIR": str(folder), "XDG_CONFIG_HOME": str(folder)},
-            ASK_SECONDS,
-        )
-
-
-def _broken_regexes(build: ScannerBuild, configuration: Configuration, scratch: Path) -> list[Problem]:
-    def error_of(regexes: Sequence[str]) -> str | None:
-        import tomlkit  # noqa: PLC0415 - slow to load, and only a broken configuration needs it
-
-        rules = [{"id": f"rule-{index}", "regex": regex} for index, regex in enumerate(regexes)]
-        content = tomlkit.dumps({"rules": rules}).encode("utf-8")
-        alone = ConfigFile(configuration.chain[0].path, content, extends_default=False)
-        done = _loaded(build, Configuration((alone,), configuration.why), scratch)
-        error = _REGEX_ERROR.search(_ANSI.sub("", done.stderr + done.stdout))
-        return f"{error[1].strip()} {error[2] or ''}".strip() if error else None
-
-    all_of_them = [
-        (file.path, place(address), text)
-        for file in configuration.chain
-        for address, text in _regexes(parsed(file))
-        if isinstance(text, str) and text
-    ]
-    problems: list[Problem] = []
-    while len(problems) < BROKEN_AT_MOST:
-        broken = first_broken([text for _, _, text in all_of_them], error_of) if all_of_them else None
-        if broken is None:
-            break
-        index, reason = broken
-        path, where, _ = all_of_them[index]
-        problems.append(Problem(path, where, f"the regex does not compile: {reason}"))
-        all_of_them = all_of_them[index + 1 :]
-    return problems

@@ -25,3 +25,7 @@ class InputError(EvaluationError):
 def unreadable(what: str, path: Path, error: OSError) -> InputError:
     """The error for a file or folder that the operating system does not let us read."""
     return InputError(f"{what} {path}: cannot be read: {error.strerror or error}")
+
+
+class CheckFailed(AssertionError):  # noqa: N818 - an outcome, not an error
+    """The subject failed the check; the text is the message, the expected and the actual."""

@@ -13,3 +13,9 @@ def data(name: str) -> Path:
 def schema(name: str) -> Path:
     """A shipped JSON Schema, by its stem (`report`)."""
     return PACKAGE / "schemas" / f"{name}.schema.json"
+
+
+def shipped_data(name: str) -> Path:
+    """The folder `name` that ships with us: inside the package in a wheel, at the top in a checkout."""
+    packaged = PACKAGE / name
+    return packaged if packaged.is_dir() else PACKAGE.parents[1] / name

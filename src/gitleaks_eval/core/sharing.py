@@ -2,68 +2,20 @@
 
 import contextlib
 import errno
-import os
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.resources import PACKAGE
 
 TURN_SECONDS = 0.005
-# mkstemp's 0600 would hide reports from the other users of a CI machine.
-READABLE = 0o644
-ModeOf = Callable[[Path], int]
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
-
-
-def write_atomically(path: Path, content: bytes, mode: int = READABLE) -> None:
-    """Write a file whole or not at all: under another name first, then renamed."""
-    write_together([(path, [content])], lambda _: mode)
-
-
-def write_together(files: Iterable[tuple[Path, Iterable[bytes]]], mode_of: ModeOf = lambda _: READABLE) -> None:
-    """Write all files, each from its pieces, under other names first: when one cannot be written, none is.
-
-    `mode_of` gives the mode of each.
-
-    Raises:
-        OSError: when a file cannot be written.
-    """
-    with staged(files, mode_of) as ready:
-        for path, temporary in ready.items():
-            temporary.replace(path)
-
-
-@contextlib.contextmanager
-def staged(
-    files: Iterable[tuple[Path, Iterable[bytes]]], mode_of: ModeOf = lambda _: READABLE
-) -> Iterator[dict[Path, Path]]:
-    """Files written under other names, by the paths that they are to have; those not renamed are removed at the end.
-
-    Raises:
-        OSError: when a file cannot be written.
-    """
-    ready: dict[Path, Path] = {}
-    try:
-        for path, pieces in files:
-            if path.is_dir():
-                raise IsADirectoryError(f"{path} is a folder")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
-            ready[path] = Path(name)
-            with os.fdopen(handle, "wb") as file:
-                file.writelines(pieces)
-            ready[path].chmod(mode_of(path))
-        yield ready
-    finally:
-        for temporary in ready.values():
-            with contextlib.suppress(OSError):
-                temporary.unlink()
 
 
 def made_once(folder: Path, make: Callable[[], bytes]) -> Path:

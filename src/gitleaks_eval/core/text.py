@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 NESTED_AT_MOST = 20
@@ -82,3 +83,13 @@ def _json_container(value: Any, depth: int) -> object:
     if isinstance(value, (set, frozenset)):
         return sorted(without_surrogates(str(item)) for item in value)
     return [json_value(item, depth) for item in value]
+
+
+def shown_path(path: Path, root: Path) -> str:
+    """A path as people know it: relative to `root` where it is below it."""
+    if not path.is_absolute():
+        return str(path)
+    try:
+        return path.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        return str(path)

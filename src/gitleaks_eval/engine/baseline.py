@@ -10,15 +10,9 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scenarios.scenario import Scenario
-from gitleaks_eval.scoring.comparison import (
-    AS_IN_BASELINE,
-    TO_REVIEW,
-    CheckKey,
-    Differences,
-    Evaluated,
-    excuse,
-    find_differences,
-)
+from gitleaks_eval.scoring.differences import Differences, find_differences
+from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
+from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, TO_REVIEW, excuse
 
 
 @dataclass(slots=True)

@@ -7,16 +7,16 @@ from itertools import chain, count, product
 from pathlib import Path, PurePath
 from typing import Any
 
-from gitleaks_eval.config.chain import Configuration, choose_configuration
+from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, named_path, parse_toml, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
-from gitleaks_eval.repositories.real import RealRepository
 from gitleaks_eval.scanners import GITLEAKS, known_scanner, scanner_and_version
 from gitleaks_eval.scanners import checked_version as version_of
 from gitleaks_eval.scanners.build import ScannerChoice, configuration_sources, named_binary
+from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scanners.scan import Mode
-from gitleaks_eval.scenarios.scenario import Scenario
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
 TABLE = "tool.gitleaks-eval.candidates"
 DEEPEST_DECODING = 100

@@ -17,10 +17,9 @@ from gitleaks_eval.reports.folder import ANALYSES, ReportFolder, link_on_the_way
 from gitleaks_eval.scanners.build import ScannerChoice
 
 if TYPE_CHECKING:
-    from gitleaks_eval.scoring.comparison import Evaluated
+    from gitleaks_eval.scoring.evaluated import Evaluated
+from gitleaks_eval.reports.folder import REPORT, RESULTS
 
-RESULTS = "gitleaks-eval-results"
-REPORT = "evaluation_report.json"
 DEFAULT_TIMEOUT_SECONDS = 300.0
 
 
@@ -160,7 +159,7 @@ def _baseline(value: Given | None) -> "Evaluated | None":
     if value is None:
         return None
     from gitleaks_eval.scoring.baseline import evaluated_from_baseline, is_baseline  # noqa: PLC0415 - only where something is
-    from gitleaks_eval.scoring.comparison import evaluated_from_report  # noqa: PLC0415 - compared
+    from gitleaks_eval.scoring.saved import evaluated_from_report  # noqa: PLC0415 - compared
 
     document = read_json(value.path(), f"{value.named_by}:")
     read = evaluated_from_baseline if is_baseline(document) else evaluated_from_report

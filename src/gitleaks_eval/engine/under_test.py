@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.candidates import Candidate
-from gitleaks_eval.engine.workbench import Subject
 from gitleaks_eval.scanners.build import ScannerBuild, binary_on_path, find_scanner
 
 
@@ -33,7 +33,7 @@ class UnderTest:
         """Why what has run may not be the build that is named; None while it is."""
         return self.build.changed() if self.build else None
 
-    def fields(self, root: Path, subjects: Mapping[str, Subject]) -> dict[str, Any]:
+    def fields(self, root: Path, subjects: Mapping[str, MatchedScenario]) -> dict[str, Any]:
         """The `scanner` of the reports; of existing analyses name and version are known, and nothing else."""
         configuration, build = self.candidate.configuration, self.build
         if configuration is None:

@@ -7,33 +7,36 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.analysis.analyse import Provenance, analyse, report_masks
 from gitleaks_eval.analysis.envelope import Analysis, read_analysis
-from gitleaks_eval.analysis.matching import Matching, match_findings, matching_from_json
+from gitleaks_eval.analysis.matched import MatchedScenario, matched_scenario
 from gitleaks_eval.analysis.severity import SeverityPolicy, load_policy
-from gitleaks_eval.checks.evidence import CheckFailed
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import all_turns, made_once, turn, write_atomically
+from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.sharing import all_turns, made_once, turn
+from gitleaks_eval.core.speed import collector_paused
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.shared import Bench, repository_path, subject_path
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
-from gitleaks_eval.repositories.git import Readable, head_contents, read_head, readable
-from gitleaks_eval.repositories.real import RealRepository, clone
+from gitleaks_eval.repositories.clone import clone
+from gitleaks_eval.repositories.head import head_contents, read_head
+from gitleaks_eval.repositories.log import Readable, readable
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.canary import build_canary, canary_secrets, check_canary
 from gitleaks_eval.scanners.decoded import encoded_texts
-from gitleaks_eval.scanners.scan import SMALL_BYTES, Mode, Scan, Scanner, unread
+from gitleaks_eval.scanners.scan import SMALL_BYTES, Scan, Scanner, unread
 from gitleaks_eval.scenarios.masking import Masks
 from gitleaks_eval.scenarios.recipe import Recipe
-from gitleaks_eval.scenarios.scenario import Expected, Scenario
+from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret, reveals
 from gitleaks_eval.scenarios.traces import Traces, traces_from_bytes, traces_of
 
@@ -41,64 +44,6 @@ from gitleaks_eval.scenarios.traces import Traces, traces_from_bytes, traces_of
 ATTEMPTS_ALONE = 3
 KEPT_BYTES = 4 << 20
 LARGE_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """What all workers of a run share, in values that travel as JSON.
-
-    `title` names scanner and configuration; with the `trace_key` (hex, empty without judges) pieces of
-    secrets are hashed, so that no prompt holds one.
-
-    `folder` is private to the run, and `turns`, where scans of all candidates take turns. `scanner` is a
-    `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
-    evaluated that exist.
-    """
-
-    folder: str
-    run_id: str
-    scanner: dict[str, Any] | None
-    scanner_error: str | None
-    config: str
-    timeout_seconds: float
-    severity_policy: str
-    title: str
-    trace_key: str
-    turns: str
-    decode_depth: int | None = None
-    mode: Mode = "git"
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """What the processes of a run share: its private folder, and the bench of each candidate by name."""
-
-    folder: str
-    benches: Mapping[str, Bench]
-
-    def as_json(self) -> str:
-        """This value as JSON, for a parallel worker."""
-        return json.dumps({"folder": self.folder, "benches": {name: asdict(one) for name, one in self.benches.items()}})
-
-    @classmethod
-    def from_json(cls, text: str) -> "Shared":
-        """What the process that reports has shared."""
-        document = json.loads(text)
-        return cls(document["folder"], {name: Bench(**bench) for name, bench in document["benches"].items()})
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What the reports say of an evaluated scenario, beside its checks."""
-
-    matching: Matching
-    tool_name: str | None
-    tool_version: str | None
-    scan_attempts: int | None
-
-    def as_json(self) -> dict[str, Any]:
-        """This value as JSON, for another process of the run."""
-        return {**{name: getattr(self, name) for name in self.__slots__}, "matching": self.matching.as_json()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +81,7 @@ class Workbench:
         *,
         shared: bool,
     ) -> None:
-        self.subjects: dict[str, Subject] = {}
+        self.subjects: dict[str, MatchedScenario] = {}
         self._shared = shared
         self._bench = bench
         self.folder = self._folder = Path(bench.folder)
@@ -176,11 +121,11 @@ class Workbench:
             return kept
         try:
             path = self.document(scenario)
-            with _no_collector():
+            with collector_paused():
                 analysis = read_analysis(path)
                 if isinstance(scenario, Scenario) and name not in self.subjects:
                     shown = replace(scenario, expected=self.expected(scenario))
-                    self._record(name, _subject(shown, analysis, self._policy))
+                    self._record(name, matched_scenario(shown, analysis, self._policy))
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
@@ -239,7 +184,7 @@ class Workbench:
         self._kept[name] = analysis
         self._kept_bytes += size
 
-    def _record(self, name: str, subject: Subject) -> None:
+    def _record(self, name: str, subject: MatchedScenario) -> None:
         self.subjects[name] = subject
         if self._shared:
             write_atomically(subject_path(self._folder, name), json.dumps(subject.as_json()).encode())
@@ -277,7 +222,7 @@ class Workbench:
             EvaluationError: when it cannot be built.
         """
         if scenario.corpus:
-            from gitleaks_eval.corpora.corpus import corpus_repository  # noqa: PLC0415 - only where a corpus is named
+            from gitleaks_eval.corpora.files import corpus_repository  # noqa: PLC0415 - only where a corpus is named
 
             return corpus_repository(scenario, self._folder / "corpora" / scenario.name)
         return built_repository(self._recipe(scenario), f"recipe {scenario.recipe}")
@@ -310,7 +255,7 @@ class Workbench:
         scanned = self._scan(scenario)
         repository, scan = scanned.repository, scanned.scan
         if scenario.corpus:
-            from gitleaks_eval.corpora.corpus import without_tolerated  # noqa: PLC0415 - only where a corpus is named
+            from gitleaks_eval.corpora.load import without_tolerated  # noqa: PLC0415 - only where a corpus is named
 
             scan = replace(scan, findings=without_tolerated(scan.findings, scenario.corpus))
         self._leave_traces(scenario.name, scan)
@@ -475,66 +420,8 @@ class Workbench:
         return [secret for recipe in self._recipes.values() for secret in recipe.secrets.values()]
 
 
-@contextlib.contextmanager
-def _no_collector() -> Iterator[None]:
-    """Millions of values are made here and none is garbage: the collector would walk them again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def subject_path(folder: Path, name: str) -> Path:
-    """Where the workers of a run leave the `Subject` of a scenario for the reports."""
-    return folder / "subjects" / f"{name}.json"
-
-
-def read_subject(folder: Path, name: str) -> Subject | None:
-    """What a worker of the run left of a scenario, or None when it could not be evaluated."""
-    path = subject_path(folder, name)
-    if not path.exists():
-        return None
-    document = json.loads(path.read_bytes())
-    return Subject(**{**document, "matching": matching_from_json(document["matching"])})
-
-
-def repository_path(folder: Path, name: str) -> Path:
-    """Where the workers of a run leave what is known of a real repository beside its analysis."""
-    return folder / "repositories" / f"{name}.json"
-
-
-def analysis_path(folder: Path, name: str) -> Path:
-    """Where the workers of a run leave the analysis of a scenario that they scanned."""
-    return folder / "analyses" / name / "product.json"
-
-
-def _subject(scenario: Scenario, analysis: Analysis, policy: SeverityPolicy) -> Subject:
-    try:
-        findings = analysis.findings()
-    except CheckFailed:
-        # The checks say what is wrong with the list; nothing in it is a finding that was expected.
-        findings = []
-    severity_of = partial(policy.severity, in_head=scenario.expected.secrets_in_head != 0)
-    metadata = analysis.document.get("metadata")
-    outer = metadata if isinstance(metadata, dict) else {}
-    attempts = analysis.results.get("scan_attempts")
-    return Subject(
-        match_findings(scenario.expected, findings, severity_of, scenario.corpus.clean if scenario.corpus else None),
-        _text(outer.get("scanner") or outer.get("tool_name") or analysis.results.get("tool")),
-        _text(outer.get("tool_version") or analysis.results.get("tool_version")),
-        attempts if type(attempts) is int and attempts > 0 else None,  # a boolean is an int, too, and no number
-    )
-
-
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _over_threshold(scans: list[Scan], expected: Expected) -> bool:

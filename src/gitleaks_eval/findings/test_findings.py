@@ -3,7 +3,7 @@
 import pytest
 
 from gitleaks_eval.analysis.matching import EXACT, UNEXPECTED, Match, Matching
-from gitleaks_eval.checks.evidence import CheckFailed
+from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import printable
 
 SHOWN_AT_MOST = 20

@@ -19,7 +19,7 @@ from gitleaks_eval.analysis.analyse import Provenance, analyse
 from gitleaks_eval.analysis.envelope import Analysis, as_analysis
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.core.sharing import write_atomically
+from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.judges.facts import scenario_facts
 from gitleaks_eval.judges.material import SYNTHETIC, Material

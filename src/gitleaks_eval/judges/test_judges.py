@@ -6,7 +6,7 @@ A session of their own: `pytest --gitleaks-judges`.
 import pytest
 
 from gitleaks_eval import not_applicable
-from gitleaks_eval.checks.evidence import CheckFailed
+from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.judges.panel import Case
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, Verdict

@@ -3,11 +3,12 @@
 Outside the 39 checks and outside every score; only candidates that have a configuration of their own are looked at.
 """
 
-from gitleaks_eval.checks.evidence import CheckFailed, Evidence
+from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.mark import check
+from gitleaks_eval.checks.result import CONFIG_LINT
+from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.plugin.extras import Fault
-from gitleaks_eval.plugin.ledger import CONFIG_LINT
 
 SHOWN_AT_MOST = 20
 

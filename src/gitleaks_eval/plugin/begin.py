@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.config.chain import copy_configuration, shown_path
+from gitleaks_eval.config.chain import copy_configuration
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
-from gitleaks_eval.core.text import printable, without_surrogates
-from gitleaks_eval.engine.settings import REPORT, report_folder
+from gitleaks_eval.core.text import printable, shown_path, without_surrogates
+from gitleaks_eval.engine.settings import report_folder
+from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.under_test import UnderTest, find_under_test
 from gitleaks_eval.engine.watching import UNDER_WAY, Watch, to_terminal
-from gitleaks_eval.engine.workbench import Bench, Shared
 from gitleaks_eval.plugin import CHECKS
 from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 from gitleaks_eval.plugin.command_line import is_typed
 from gitleaks_eval.plugin.items import WORKER_INPUT, Evaluation
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.reports.files import planned, within
-from gitleaks_eval.reports.folder import ANALYSES, ELSEWHERE, PARTIAL, ReportFolder, is_any, is_partial
+from gitleaks_eval.reports.folder import ANALYSES, ELSEWHERE, PARTIAL, REPORT, ReportFolder, is_any, is_partial
 
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
 

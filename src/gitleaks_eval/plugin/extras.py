@@ -9,7 +9,7 @@ import pytest
 
 from gitleaks_eval.analysis.matching import Match, Matching
 from gitleaks_eval.config.hiding import NOTHING_HIDES
-from gitleaks_eval.config.lint import ask_scanner, lint
+from gitleaks_eval.config.lint import lint
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.baseline import Comparing
@@ -17,8 +17,9 @@ from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.plugin import LINT
 from gitleaks_eval.plugin.items import IDENTITY, Evaluation
+from gitleaks_eval.scanners.refusals import ask_scanner
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
-from gitleaks_eval.scoring.comparison import AS_IN_BASELINE
+from gitleaks_eval.scoring.excuses import AS_IN_BASELINE
 
 
 @dataclass(frozen=True, slots=True)

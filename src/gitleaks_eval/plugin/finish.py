@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.config.chain import shown_path
+from gitleaks_eval.checks.result import CONFIG_LINT, Collected
 from gitleaks_eval.core.errors import EvaluationError, InputError
-from gitleaks_eval.core.text import printable
+from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.engine.candidates import folder_name
 from gitleaks_eval.engine.missed import hidden_findings
-from gitleaks_eval.engine.settings import REPORT
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.plugin.command_line import is_typed, selects
 from gitleaks_eval.plugin.items import COLLECTED, Evaluation
-from gitleaks_eval.plugin.ledger import CONFIG_LINT, Collected, Recorder
+from gitleaks_eval.plugin.junit import add_suite_properties
+from gitleaks_eval.plugin.ledger import Recorder
+from gitleaks_eval.plugin.pytest_summary import PytestSummary
 from gitleaks_eval.reports.assembly import evaluated, make_run
 from gitleaks_eval.reports.causes import causes
 from gitleaks_eval.reports.comparison import Compared, comparison_markdown
@@ -30,14 +31,13 @@ from gitleaks_eval.reports.files import (
     within,
     write_all,
 )
-from gitleaks_eval.reports.folder import PARTIAL, is_any, is_partial
+from gitleaks_eval.reports.folder import PARTIAL, REPORT, is_any, is_partial
 from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields
-from gitleaks_eval.reports.junit import add_suite_properties
-from gitleaks_eval.reports.pytest_summary import PytestSummary
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import scorecard_markdown
 from gitleaks_eval.reports.terminal import Troubles, comparison_summary, summary
-from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, comparability, compare, neighbours
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, compare, neighbours
+from gitleaks_eval.scoring.evaluated import comparability
 
 # Times of scans differ from one to the next: the median of so many, taken in turn, counts.
 TIMED_ROUNDS = 3

@@ -7,8 +7,7 @@ from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.plugin.items import Evaluation
-from gitleaks_eval.repositories.real import RealRepository
-from gitleaks_eval.scenarios.scenario import Expected, Scenario
+from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
 
 PARAMETER = "gitleaks_trial"
 

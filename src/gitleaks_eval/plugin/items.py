@@ -17,21 +17,22 @@ import pytest
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.checks.evidence import CheckFailed, Evidence
-from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.checks.evidence import Evidence
+from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_APPLICABLE, PASSED, Collected, Identity
+from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
+from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.options import Root, given
-from gitleaks_eval.core.sharing import write_atomically
 from gitleaks_eval.core.text import json_value, printable
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.kinds import OPTION as ONLY_OPTION
 from gitleaks_eval.engine.kinds import REPOS
 from gitleaks_eval.engine.settings import Settings, read_settings
-from gitleaks_eval.engine.workbench import Shared, Workbench
+from gitleaks_eval.engine.shared import Shared
+from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.plugin import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT
-from gitleaks_eval.plugin.ledger import CONFIG_LINT, ERROR, FAILED, NOT_APPLICABLE, PASSED, Collected, Identity
-from gitleaks_eval.repositories.real import RealRepository, real_repositories
+from gitleaks_eval.repositories.sources import real_repositories
 from gitleaks_eval.scenarios.recipe import Recipe, load_recipe
-from gitleaks_eval.scenarios.scenario import Scenario, load_scenarios
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, load_scenarios
 from gitleaks_eval.scoring.scorecard import CATEGORIES
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _scenarios(settings: Settings) -> list[Scenario]:
     scenarios = load_scenarios(sources, settings.scenario_base, settings.analyses) if sources else []
     if not settings.corpora:
         return scenarios
-    from gitleaks_eval.corpora.corpus import load_corpus  # noqa: PLC0415 - only where a corpus is named
+    from gitleaks_eval.corpora.load import load_corpus  # noqa: PLC0415 - only where a corpus is named
 
     by_name = {scenario.name: scenario for scenario in scenarios}
     for spec in settings.corpora:

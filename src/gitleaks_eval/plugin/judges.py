@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gitleaks_eval.checks.evidence import CheckFailed
-from gitleaks_eval.core.errors import EvaluationError, InputError
-from gitleaks_eval.core.sharing import made_once, write_atomically
+from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
+from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
 from gitleaks_eval.judges.judge import Judge, checked_judges
@@ -22,7 +22,7 @@ from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
-from gitleaks_eval.repositories.real import RealRepository
+from gitleaks_eval.scenarios.scenario import RealRepository
 
 if TYPE_CHECKING:
     from gitleaks_eval.plugin.items import Evaluation

@@ -1,72 +1,16 @@
 """Test reports become check results; only the process that reports to the user keeps them."""
 
-import json
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pytest
 
+from gitleaks_eval.checks.result import ERROR, FAILED, NOT_APPLICABLE, NOT_RUN, PASSED, CheckResult, Identity
 from gitleaks_eval.core.text import printable
 
-PASSED, FAILED, NOT_APPLICABLE, ERROR = "passed", "failed", "not_applicable", "error"
 # Of several reports of one test the worst counts.
 _SEVERITY = {PASSED: 0, NOT_APPLICABLE: 0, FAILED: 1, ERROR: 2}
-NOT_RUN = "was not run: the run ended before it"
-# Of this category are the tests of the configuration: outside the 39 checks, and outside every score.
-CONFIG_LINT = "Config Lint"
-
-
-class Identity(NamedTuple):
-    """Which check of which scenario a test is; `scenario` is None for a check that takes none.
-
-    `candidate` is empty when there is only one.
-    """
-
-    check_id: str
-    name: str
-    category: str
-    scenario: str | None
-    candidate: str = ""
-
-
-class Collected(NamedTuple):
-    """The selected checks of a run by node id, and how many there are, selected or not, that we do not ship.
-
-    `own` is by candidate; `beside` says whether there are tests of findings, too.
-    """
-
-    identities: Mapping[str, Identity]
-    own: Mapping[str, int]
-    beside: bool = False
-
-    def as_json(self) -> str:
-        """This value as JSON, for the process that reports; `from_json` is the inverse."""
-        return json.dumps([list(self.identities.items()), self.own, self.beside])
-
-    @classmethod
-    def from_json(cls, text: bytes) -> "Collected":
-        """What another process of the run collected."""
-        identities, own, beside = json.loads(text)
-        # A thousand scenarios are 39,000 entries with the same few names.
-        named = {nodeid: Identity(*(name and sys.intern(name) for name in names)) for nodeid, names in identities}
-        return cls(named, own, beside)
-
-
-class CheckResult(NamedTuple):
-    """One check of one scenario; `expected` and `actual` are JSON texts, `duration_ms` its own time."""
-
-    check_id: str
-    name: str
-    category: str
-    scenario: str | None
-    outcome: str
-    message: str
-    expected: str
-    actual: str
-    nodeid: str
-    duration_ms: float
 
 
 class _Entry(NamedTuple):
@@ -141,8 +85,3 @@ class Recorder:
             for nodeid, identity in selected.items()
             for entry in [self.entries.get(nodeid, missing)]
         ]
-
-
-def failed_ids(results: Iterable[CheckResult]) -> list[str]:
-    """The ids of failed checks, in order, each once."""
-    return list(dict.fromkeys(result.check_id for result in results if result.outcome == FAILED))

@@ -9,16 +9,16 @@ from typing import Any
 
 from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.checks.catalogue import catalogue
+from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, CheckResult, Collected
 from gitleaks_eval.core.text import few
+from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
 from gitleaks_eval.engine.under_test import UnderTest
-from gitleaks_eval.engine.workbench import analysis_path, read_subject, repository_path
 from gitleaks_eval.plugin.items import Evaluation
-from gitleaks_eval.plugin.ledger import CONFIG_LINT, ERROR, FAILED, NOT_RUN, CheckResult, Collected, Recorder
+from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.reports.judges import combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
-from gitleaks_eval.repositories.real import RealRepository
-from gitleaks_eval.scenarios.scenario import Scenario
-from gitleaks_eval.scoring.comparison import Evaluated, check_outcomes, lint_faults
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
+from gitleaks_eval.scoring.evaluated import Evaluated, check_outcomes, lint_faults
 from gitleaks_eval.scoring.scorecard import count_findings, make_scorecard
 
 

@@ -11,7 +11,9 @@ from gitleaks_eval.analysis.matching import MISSED, UNEXPECTED, alias_of
 from gitleaks_eval.analysis.metrics import Counts, Metrics, rate_texts
 from gitleaks_eval.core.text import json_value, markdown, printable
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
-from gitleaks_eval.scoring.comparison import DIFFERENCES, Difference, Evaluated, Pair
+from gitleaks_eval.scoring.comparison import Pair
+from gitleaks_eval.scoring.differences import DIFFERENCES, Difference
+from gitleaks_eval.scoring.evaluated import Evaluated
 from gitleaks_eval.scoring.scorecard import SCALE
 
 COMPARISON_SCHEMA_VERSION = "1.0"

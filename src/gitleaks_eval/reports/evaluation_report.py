@@ -8,9 +8,9 @@ from typing import Any
 
 import gitleaks_eval
 from gitleaks_eval.analysis.metrics import metrics_json
+from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED, CheckResult
 from gitleaks_eval.core.text import json_value
 from gitleaks_eval.judges.material import REAL_WORLD
-from gitleaks_eval.plugin.ledger import NOT_APPLICABLE, PASSED, CheckResult
 from gitleaks_eval.reports.judges import llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scoring.scorecard import Score

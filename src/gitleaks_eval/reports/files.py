@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.engine.settings import REPORT
 from gitleaks_eval.judges.verdict import Combined, Judged, log_lines
 from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import evaluation_report, with_long_lists
-from gitleaks_eval.reports.folder import ANALYSES, ReportFolder
+from gitleaks_eval.reports.folder import ANALYSES, REPORT, ReportFolder
 from gitleaks_eval.reports.judges import HEADING, judges_markdown, llm_fields
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scenario_eval import scenario_eval

@@ -9,21 +9,23 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError, InputError
-from gitleaks_eval.core.sharing import READABLE, staged, write_atomically
+from gitleaks_eval.core.files import READABLE, cache_folder, staged, write_atomically
 from gitleaks_eval.core.text import few
-from gitleaks_eval.core.user_cache import cache_folder
+
+if TYPE_CHECKING:
+    pass
 
 MANIFEST = ".gitleaks-eval-manifest.json"
 IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
 ANALYSES = "analysis"
 PARTIAL = "partial"
 ELSEWHERE = "name another folder with --gitleaks-output"
-
 # A hundred thousand reports.
 _LARGEST_MANIFEST = 1 << 24
 _LARGEST_REPORT = 1 << 31
@@ -32,7 +34,6 @@ _NAMES = re.compile(
     r"(evaluation_report|scorecard|comparison)\.json|(scorecard|comparison)\.md|judges\.jsonl|.+_eval\.json"
 )
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-
 # Names relative to the folder, as POSIX paths, with the SHA-256 of what we wrote there.
 Written = dict[str, str]
 
@@ -282,3 +283,7 @@ def _sha256(path: Path) -> str | None:
     except OSError:
         return None
     return digest.hexdigest()
+
+
+RESULTS = "gitleaks-eval-results"
+REPORT = "evaluation_report.json"

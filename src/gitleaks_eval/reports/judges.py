@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from gitleaks_eval.checks.result import FAILED
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.schema import report_problems
 from gitleaks_eval.core.text import markdown, printable
-from gitleaks_eval.engine.settings import REPORT
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Verdict, combine
-from gitleaks_eval.plugin.ledger import FAILED
+from gitleaks_eval.reports.folder import REPORT
 from gitleaks_eval.scoring.scorecard import FindingCounts, Scorecard
 
 HEADING = "## Judges"

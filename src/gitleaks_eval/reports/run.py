@@ -6,11 +6,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
 from gitleaks_eval.analysis.metrics import Metrics, make_metrics
-from gitleaks_eval.engine.workbench import Subject
+from gitleaks_eval.checks.result import CheckResult
 from gitleaks_eval.judges.verdict import Combined, Judged
-from gitleaks_eval.plugin.ledger import CheckResult
 from gitleaks_eval.scenarios.scenario import Place, Scenario
 from gitleaks_eval.scoring.scorecard import Scorecard
 
@@ -49,7 +49,7 @@ class Run:
 
     results: Sequence[CheckResult]
     scenarios: Sequence[Scenario]
-    subjects: Mapping[str, Subject]
+    subjects: Mapping[str, MatchedScenario]
     scorecard: Scorecard
     scanner: Mapping[str, Any]
     corpus_sha256: str

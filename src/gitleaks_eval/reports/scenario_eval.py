@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from gitleaks_eval.plugin.ledger import NOT_APPLICABLE, PASSED, CheckResult
+from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED, CheckResult
 from gitleaks_eval.reports.evaluation_report import result_fields, with_long_lists
 
 

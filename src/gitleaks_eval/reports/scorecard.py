@@ -8,8 +8,8 @@ from typing import Any
 import gitleaks_eval
 from gitleaks_eval.analysis.matching import Match
 from gitleaks_eval.analysis.metrics import rate_texts
+from gitleaks_eval.checks.result import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.core.text import json_value, markdown
-from gitleaks_eval.plugin.ledger import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
 from gitleaks_eval.reports.judges import judges_markdown, llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run

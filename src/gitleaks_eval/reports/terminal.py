@@ -8,8 +8,8 @@ import pytest
 
 from gitleaks_eval.analysis.matching import Match
 from gitleaks_eval.analysis.metrics import rate_texts
+from gitleaks_eval.checks.result import FAILED, failed_ids
 from gitleaks_eval.core.text import few, printable
-from gitleaks_eval.plugin.ledger import FAILED, failed_ids
 from gitleaks_eval.reports.causes import Cause, cause_lines
 from gitleaks_eval.reports.comparison import Compared, comparison_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines

@@ -9,7 +9,8 @@ from pathlib import Path
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.repositories.build import build
-from gitleaks_eval.repositories.git import head_commit, read_head, run_git
+from gitleaks_eval.repositories.git import run_git
+from gitleaks_eval.repositories.head import head_commit, read_head
 from gitleaks_eval.scenarios.recipe import load_recipe
 from gitleaks_eval.scenarios.scenario import SUITES, Scenario, load_scenarios
 

@@ -14,10 +14,10 @@ from filelock import FileLock
 
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.files import cache_folder
 from gitleaks_eval.core.resources import PACKAGE
-from gitleaks_eval.core.user_cache import cache_folder
 from gitleaks_eval.repositories.build import build
-from gitleaks_eval.repositories.git import Readable, readable
+from gitleaks_eval.repositories.log import Readable, readable
 from gitleaks_eval.scenarios.recipe import Recipe
 
 MANIFEST = "manifest.json"
@@ -133,6 +133,6 @@ def _key(recipe: Recipe) -> str:
 @cache
 def _builder() -> bytes:
     """All that decides, beside the recipe, what a repository looks like."""
-    names = ("scenarios/pattern.py", "repositories/build.py", "repositories/git.py")
+    names = ("scenarios/pattern.py", "repositories/build.py", "repositories/git.py", "repositories/log.py")
     sources = (PACKAGE / name for name in names)
     return b"".join(hashlib.sha256(source.read_bytes()).digest() for source in sources)

@@ -1,21 +1,15 @@
 """What stands in a file where a scanner found a secret that it decoded (base64, hex, percent)."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from gitleaks_eval.repositories.git import LARGEST_TEXT, contents_of
+from gitleaks_eval.analysis.decoded import Finding, Spot, spot_of
+from gitleaks_eval.repositories.head import contents_of
+from gitleaks_eval.repositories.log import LARGEST_TEXT
 
 # Columns are off by one below the first line of a file (scanner-measured): the ends are left out.
 _ENDS = 2
-Finding = Mapping[str, Any]
-Spot = tuple[str, str, int, int]
-
-
-def spot_of(finding: Finding) -> Spot:
-    """Commit, file, line and column of a finding."""
-    return finding["Commit"], finding["File"], finding["StartLine"], finding.get("StartColumn", 0)
 
 
 def encoded_texts(repository: Path, findings: Sequence[Finding], head: str, seconds: float | None) -> dict[Spot, bytes]:

@@ -29,11 +29,10 @@ from platformdirs import user_cache_path
 from gitleaks_eval.core import keeper
 from gitleaks_eval.core.documents import read_input, sha256_of
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.files import cache_folder, write_together
 from gitleaks_eval.core.process import kill_group
 from gitleaks_eval.core.resources import data
-from gitleaks_eval.core.sharing import write_together
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.core.user_cache import cache_folder
 from gitleaks_eval.scanners import GITLEAKS, Adapter
 
 RELEASES = "https://github.com/{repository}/releases/download"

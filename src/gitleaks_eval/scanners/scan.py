@@ -15,7 +15,9 @@ from typing import Any, Literal
 from gitleaks_eval.core.documents import LARGEST_JSON, DocumentError, parse_json
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.process import Finished, run_limited
-from gitleaks_eval.repositories.git import Readable, git_environment, write_head
+from gitleaks_eval.repositories.git import git_environment
+from gitleaks_eval.repositories.head import write_head
+from gitleaks_eval.repositories.log import Readable
 from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scanners.build import IGNORE_ALLOW, ScannerBuild
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.repositories.git import HeadFile, contents_of, head_files
+from gitleaks_eval.repositories.head import HeadFile, contents_of, head_files
 from gitleaks_eval.scanners.build import ScannerBuild
 
 LISTED_AT_MOST = 1000

@@ -8,14 +8,13 @@ from typing import Any
 
 from gitleaks_eval.core.documents import LARGEST_TEXT, named_path, read_json
 from gitleaks_eval.core.errors import InputError, unreadable
-from gitleaks_eval.core.resources import PACKAGE
+from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.scenarios.masking import Masks
 
 SUITES = ("core", "edge")
 # The bound of what nobody has set a bound for.
 UNBOUNDED = math.inf
-
 Place = tuple[str, int, str]
 
 
@@ -183,12 +182,6 @@ def scenario_folders(source: str, base: Path) -> tuple[Path, Path]:
     return (truths, folder / "synthetic_repos") if truths.is_dir() else (folder, folder)
 
 
-def shipped_data(name: str) -> Path:
-    """The folder `name` that ships with us: inside the package in a wheel, at the top in a checkout."""
-    packaged = PACKAGE / name
-    return packaged if packaged.is_dir() else PACKAGE.parents[1] / name
-
-
 def load_scenario(path: Path, recipes: Path, analyses: Path | None = None) -> Scenario:
     """Load one ground truth.
 
@@ -243,3 +236,15 @@ def _thresholds(top_level: Mapping[str, float], expected: Mapping[str, float]) -
     # Key by key: expected.thresholds, then the top-level ones of older files, then the default.
     merged = {**top_level, **expected}
     return Thresholds(**{name: merged[name] for name in Thresholds.__slots__ if name in merged})
+
+
+@dataclass(frozen=True, slots=True)
+class RealRepository:
+    """A repository that the user named: its name in reports, what is shown of where it is, and where it really is.
+
+    `location` may hold credentials; it goes to git and nowhere else.
+    """
+
+    name: str
+    source: str
+    location: str = field(repr=False)

@@ -11,10 +11,11 @@ from typing import Any
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.core.sharing import write_atomically
 from gitleaks_eval.core.text import json_value
-from gitleaks_eval.scoring.comparison import SUPPORTED_SCHEMA, CheckKey, Evaluated
+from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
+from gitleaks_eval.scoring.saved import SUPPORTED_SCHEMA
 
 KIND = "gitleaks-eval baseline"
 STATUSES = (EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED)

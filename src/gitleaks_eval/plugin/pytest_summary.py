@@ -1,4 +1,4 @@
-"""What pytest's own summary shows of our tests: no cause again and again, each failure with its message."""
+"""What pytest's own summary leaves out because our section says it once."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from gitleaks_eval.checks.result import ERROR
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.plugin.ledger import ERROR
 from gitleaks_eval.reports.causes import SHOWN_AT_MOST, Cause
 
 _TITLE = "short test summary info"

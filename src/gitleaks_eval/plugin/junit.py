@@ -1,4 +1,4 @@
-"""What `--junitxml` says of the whole run, as properties of its suite."""
+"""What the suite amounts to, for readers of JUnit files."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,0 +1,48 @@
+"""What all kinds of corpora share: their option, and the places of a truth as expected findings."""
+
+from collections import Counter
+from dataclasses import replace
+
+from gitleaks_eval.scenarios.masking import without_tokens
+from gitleaks_eval.scenarios.scenario import UNBOUNDED, Expected, ExpectedFinding, Place, Thresholds
+
+OPTION = "--gitleaks-corpus"
+
+
+def expected_of(places: list[Place]) -> Expected:
+    """What places say: which findings, and nothing of values, commits, severities or times."""
+    rules = Counter(rule for _, _, rule in places)
+    files = sorted({path for path, _, _ in places})
+    return Expected(
+        total_secrets=len(places),
+        unique_secrets=None,
+        secrets_in_head=None,
+        secrets_in_history=None,
+        files_with_secrets=len(files),
+        commits_with_secrets=None,
+        rule_ids=tuple(sorted(rules)),
+        files_with_secrets_list=tuple(files),
+        secrets_by_rule=dict(sorted(rules.items())),
+        findings=tuple(ExpectedFinding(path, rule, line) for path, line, rule in places),
+        thresholds=Thresholds(UNBOUNDED, UNBOUNDED, UNBOUNDED, UNBOUNDED),
+    )
+
+
+def in_one_commit(expected: Expected) -> Expected:
+    """The same truth for a corpus that becomes one commit."""
+    return replace(
+        expected,
+        secrets_in_head=expected.total_secrets,
+        secrets_in_history=0,
+        commits_with_secrets=min(1, expected.total_secrets),
+    )
+
+
+def named_corpus(path: str) -> str:
+    """The path of a corpus as messages name it, without what looks like a token."""
+    # A message goes everywhere, and people give files the names of tokens.
+    return without_tokens([path])(path)
+
+
+ANNOTATED, REPORT = "annotated", "report"
+RULEID, TODORULEID, OK, TODOOK = DIRECTIVES = ("ruleid", "todoruleid", "ok", "todook")

@@ -1,0 +1,78 @@
+"""A report of Gitleaks as the truth, beside the repository that it is about."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.core.documents import read_json
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.corpora.expected import OPTION, REPORT, expected_of, in_one_commit
+from gitleaks_eval.corpora.files import is_repository, paths_below, shown_name
+from gitleaks_eval.scenarios.scenario import Corpus, Expected, Place
+
+_FINDING = {"RuleID": str, "File": str, "StartLine": int}
+_MAYBE_LEFT_OUT = {"Secret": str, "Commit": str}
+
+
+def reported(path: Path) -> tuple[Corpus, Expected]:
+    """What a Gitleaks report and the repository beside it hold, and the findings as what is expected.
+
+    Raises:
+        InputError: when one of them is not there, or the report is none.
+    """
+    report, source = (path / "report.json", path / "repository") if path.is_dir() else (path, path.with_suffix(""))
+    if not report.is_file() or not source.is_dir():
+        raise InputError(
+            f"{OPTION} {REPORT}:{path}: it takes a folder with report.json and repository/, "
+            "or a file NAME.json beside the folder NAME/"
+        )
+    findings = _report_findings(report)
+    places = [(finding["File"], finding["StartLine"], finding["RuleID"]) for finding in findings]
+    if is_repository(source):
+        shallow = (source / ".git" / "shallow").exists() or (source / "shallow").exists()
+        how = "git repository, cloned" + (", which is shallow: it has not the whole history" if shallow else "")
+        expected = replace(expected_of(places), commits_with_secrets=_distinct(findings, "Commit"))
+    else:
+        how = "committed to a temporary repository"
+        expected = in_one_commit(expected_of(_relative(places, source, report)))
+    return Corpus(REPORT, source, how), replace(expected, unique_secrets=_distinct(findings, "Secret"))
+
+
+def _report_findings(report: Path) -> list[dict[str, Any]]:
+    document = read_json(report, "report")
+    # betterleaks writes `null` for no findings.
+    findings = [] if document is None else document
+    if not isinstance(findings, list):
+        raise InputError(f"report {report}: not a JSON report of Gitleaks, which is a list of findings")
+    for index, finding in enumerate(findings):
+        if wrong := _wrong_keys(finding):
+            raise InputError(f"report {report}: entry {index} is no finding of Gitleaks: {', '.join(wrong)}")
+    return findings
+
+
+def _wrong_keys(finding: object) -> list[str]:
+    if not isinstance(finding, dict):
+        return list(_FINDING)
+    wrong = [name for name, kind in _FINDING.items() if type(finding.get(name)) is not kind]
+    there = ((name, kind) for name, kind in _MAYBE_LEFT_OUT.items() if finding.get(name) is not None)
+    return wrong + [name for name, kind in there if type(finding[name]) is not kind]
+
+
+def _distinct(findings: Iterable[Mapping[str, Any]], key: str) -> int | None:
+    """How many different values there are; None when one is left out or redacted."""
+    values = {finding.get(key) for finding in findings}
+    known = all(isinstance(value, str) and value not in {"", "REDACTED"} and value[-3:] != "..." for value in values)
+    return len(values) if known else None
+
+
+def _relative(places: list[Place], source: Path, report: Path) -> list[Place]:
+    """The places relative to the folder: paths in a report of a folder begin with the name it was scanned by."""
+    there = {shown_name(path) for path in paths_below(source)}
+    first = places[0][0].split("/") if places else [""]
+    for depth in range(len(first)):
+        prefix = "".join(f"{part}/" for part in first[:depth])
+        if all(path.startswith(prefix) and path[len(prefix) :] in there for path, _, _ in places):
+            return [(path[len(prefix) :], line, rule) for path, line, rule in places]
+    missing = next((index for index, place in enumerate(places) if place[0] not in there), 0)
+    raise InputError(f"report {report}: entry {missing}: its file is not in {source}")

@@ -1,0 +1,79 @@
+"""What the processes of one run share: benches, and where each leaves its products."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.analysis.matched import MatchedScenario
+from gitleaks_eval.analysis.matching import matching_from_json
+from gitleaks_eval.scanners.scan import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What all workers of a run share, in values that travel as JSON.
+
+    `title` names scanner and configuration; with the `trace_key` (hex, empty without judges) pieces of
+    secrets are hashed, so that no prompt holds one.
+
+    `folder` is private to the run, and `turns`, where scans of all candidates take turns. `scanner` is a
+    `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
+    evaluated that exist.
+    """
+
+    folder: str
+    run_id: str
+    scanner: dict[str, Any] | None
+    scanner_error: str | None
+    config: str
+    timeout_seconds: float
+    severity_policy: str
+    title: str
+    trace_key: str
+    turns: str
+    decode_depth: int | None = None
+    mode: Mode = "git"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the processes of a run share: its private folder, and the bench of each candidate by name."""
+
+    folder: str
+    benches: Mapping[str, Bench]
+
+    def as_json(self) -> str:
+        """This value as JSON, for a parallel worker."""
+        return json.dumps({"folder": self.folder, "benches": {name: asdict(one) for name, one in self.benches.items()}})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Shared":
+        """What the process that reports has shared."""
+        document = json.loads(text)
+        return cls(document["folder"], {name: Bench(**bench) for name, bench in document["benches"].items()})
+
+
+def subject_path(folder: Path, name: str) -> Path:
+    """Where the workers of a run leave the `MatchedScenario` of a scenario for the reports."""
+    return folder / "subjects" / f"{name}.json"
+
+
+def read_subject(folder: Path, name: str) -> MatchedScenario | None:
+    """What a worker of the run left of a scenario, or None when it could not be evaluated."""
+    path = subject_path(folder, name)
+    if not path.exists():
+        return None
+    document = json.loads(path.read_bytes())
+    return MatchedScenario(**{**document, "matching": matching_from_json(document["matching"])})
+
+
+def repository_path(folder: Path, name: str) -> Path:
+    """Where the workers of a run leave what is known of a real repository beside its analysis."""
+    return folder / "repositories" / f"{name}.json"
+
+
+def analysis_path(folder: Path, name: str) -> Path:
+    """Where the workers of a run leave the analysis of a scenario that they scanned."""
+    return folder / "analyses" / name / "product.json"

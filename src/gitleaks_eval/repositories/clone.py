@@ -1,0 +1,162 @@
+"""Clone a foreign repository without running or obeying anything that it brings."""
+
+import os
+import re
+import shutil
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.process import run_limited
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.repositories.git import git_environment
+from gitleaks_eval.repositories.head import head_branch, head_commit
+from gitleaks_eval.repositories.refs import SHA256, local_path, make_view, refs_of
+from gitleaks_eval.repositories.sources import URL
+from gitleaks_eval.scenarios.scenario import RealRepository
+
+# How the user's machine reaches the network; no git configuration of theirs is read.
+_NETWORK = (
+    *("http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "SSH_AUTH_SOCK"),
+)
+_USER = re.compile(r"(\w://)[^/\s'\"]*@")
+_REASON = re.compile(r"^(?:remote: )?(?:fatal|error): (.*)$", re.MULTILINE)
+# Nothing may be fetched or run when the clone is looked at.
+_CLONE_CONFIG = """\
+[core]
+\trepositoryformatversion = {version}
+\tbare = false
+\thooksPath = /dev/null
+\tfsmonitor = false
+[protocol]
+\tallow = never
+[gc]
+\tauto = 0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """A clone without checked-out files: what HEAD names, and whether history is cut off.
+
+    `branch` is `HEAD` where HEAD names a commit, `commit` is empty before the first one.
+    """
+
+    path: Path
+    branch: str
+    commit: str
+    shallow: bool
+
+
+def clone(repository: RealRepository, folder: Path, seconds: float, stop: threading.Event | None = None) -> Clone:
+    """Clone a repository into `folder`, which is private to it, with its whole history and no checked-out file.
+
+    From a repository of this machine all refs are taken but replacements (`refs/replace`), so that the log has what
+    it has there, remote-tracking branches and the stash included; from a URL all branches and tags. No command,
+    hook, filter or submodule of the repository is run or fetched, and nothing of its configuration is taken over.
+
+    Raises:
+        EvaluationError: when it is no repository, is broken or lacks objects, cannot be reached, takes longer than
+            `seconds`, is larger than 1 GiB, or `stop` is set.
+    """
+    path = folder / "repository"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            return _clone(repository, folder, seconds, stop)
+        except BaseException:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
+        finally:
+            # What git said may quote the URL.
+            for name in ("stdout", "stderr"):
+                (folder / name).unlink(missing_ok=True)
+            shutil.rmtree(folder / "source", ignore_errors=True)
+    except OSError as error:
+        problem = error.strerror or str(error)
+    except EvaluationError as error:
+        problem = _without_credentials(str(error), repository)
+    raise EvaluationError(f"{printable(repository.source)}: cannot be cloned: {printable(problem)}")
+
+
+def _clone(repository: RealRepository, folder: Path, seconds: float, stop: threading.Event | None) -> Clone:
+    local = local_path(repository.location)
+    refs = make_view(local, folder / "source") if local else set()
+    git_folder = folder / "repository" / ".git"
+    git_folder.parent.mkdir()
+    options = {"core.hooksPath": "/dev/null", "core.fsmonitor": "false", "submodule.recurse": "false", "gc.auto": "0"}
+    done = run_limited(
+        [
+            *("git", *(part for name, value in options.items() for part in ("-c", f"{name}={value}"))),
+            # Neither kind is checked out; a mirror has every ref of what it mirrors.
+            *("clone", "--quiet", "--no-local", "--no-checkout", "--no-recurse-submodules", "--template="),
+            *("--mirror" if local else "--bare", "--", "source" if local else repository.location),
+            "repository/.git",
+        ],
+        folder,
+        _environment("file" if local else "https:http:ssh:git"),
+        seconds,
+        stop,
+    )
+    if done.status:
+        raise EvaluationError(_reason(done.stderr))
+    # git may pass over a ref that it cannot resolve, with a warning at most.
+    if lost := refs - refs_of(git_folder).keys():
+        raise EvaluationError(f"its {os.fsdecode(min(lost))} names no commit")
+    _make_ours(git_folder)
+    path = git_folder.parent
+    shallow = git_folder / "shallow"
+    return Clone(path, head_branch(path), head_commit(path), shallow.is_file() and shallow.stat().st_size > 0)
+
+
+def _environment(transports: str) -> Mapping[str, str]:
+    return {
+        **{name: os.environ[name] for name in _NETWORK if name in os.environ},
+        **git_environment(),
+        "GIT_ALLOW_PROTOCOL": transports,
+        "GIT_NO_LAZY_FETCH": "1",
+        # Empty, and not unset: then git does not ask with another program.
+        "GIT_ASKPASS": "",
+        "SSH_ASKPASS": "",
+        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
+        # HEAD is read as a file.
+        "GIT_DEFAULT_REF_FORMAT": "files",
+    }
+
+
+def _make_ours(git_folder: Path) -> None:
+    """Replace what `git clone` wrote beside objects and refs: its configuration holds the URL."""
+    sha256 = b"sha256" in (git_folder / "config").read_bytes().lower()
+    config = _CLONE_CONFIG.format(version=int(sha256)) + (SHA256 if sha256 else "")
+    (git_folder / "config").write_text(config, encoding="ascii")
+    for name in ("hooks", "info"):
+        shutil.rmtree(git_folder / name, ignore_errors=True)
+
+
+def _reason(stderr: str) -> str:
+    reason = _REASON.search(stderr)
+    lines = stderr.strip().splitlines()
+    return (reason[1] if reason else lines[-1] if lines else "git gives no reason").strip()
+
+
+def _without_credentials(text: str, repository: RealRepository) -> str:
+    """Git's own words quote the URL, as it is or in parts."""
+    text = text.replace(repository.location, repository.source)
+    for part in _credentials(repository.location):
+        text = text.replace(part, "…")
+    return _USER.sub(r"\1", text)
+
+
+def _credentials(location: str) -> list[str]:
+    if not (url := URL.fullmatch(location)):
+        return []
+    address, *query = re.split(r"[?#]", url[2], maxsplit=1)
+    user = address.partition("/")[0].rpartition("@")[0]
+    name, _, password = user.partition(":")
+    # A lone user name may be a token; a short one (git) is none, and stands in many words.
+    parts = {user, password, name if len(name) > 8 else "", *query}
+    return sorted({form for part in parts if part for form in (part, unquote(part))}, key=len, reverse=True)
