@@ -5,20 +5,18 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gitleaks_eval.analysis.severity import SHIPPED_POLICY, load_policy
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
 from gitleaks_eval.engine.candidates import Candidate, read_candidates
-from gitleaks_eval.engine.kinds import ALL, CORPORA, SCENARIOS, read_kinds
-from gitleaks_eval.reports.folder import ANALYSES, ReportFolder, link_on_the_way
+from gitleaks_eval.engine.kinds import ALL, CORPORA, REPOS, SCENARIOS, read_kinds
+from gitleaks_eval.reports.folder import ANALYSES, REPORT, RESULTS, ReportFolder, link_on_the_way
 from gitleaks_eval.scanners.build import ScannerChoice
-
-if TYPE_CHECKING:
-    from gitleaks_eval.scoring.evaluated import Evaluated
-from gitleaks_eval.reports.folder import REPORT, RESULTS
+from gitleaks_eval.scoring.baseline import evaluated_from_baseline, is_baseline, refuse_other_file
+from gitleaks_eval.scoring.evaluated import Evaluated
+from gitleaks_eval.scoring.saved import evaluated_from_report
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 
@@ -33,7 +31,7 @@ class Settings:
 
     root: Path
     candidates: tuple[Candidate, ...]
-    baseline: "Evaluated | None"
+    baseline: Evaluated | None
     baseline_path: Path | None
     save_baseline: Path | None
     accepts_review: bool
@@ -42,6 +40,7 @@ class Settings:
     scenario_base: Path
     corpora: tuple[str, ...]
     corpus_base: Path
+    real_repositories: Given | None
     analyses: Path | None
     reports: ReportFolder
     timeout_seconds: float
@@ -112,6 +111,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         scenario_base=scenarios.base if scenarios else root.path,
         corpora=tuple(corpora.value) if corpora else (),
         corpus_base=corpora.base if corpora else root.path,
+        real_repositories=given(root, "real_repo") if REPOS in kinds else None,
         analyses=analyses,
         reports=reports,
         timeout_seconds=_timeout(given(root, "scan_timeout")),
@@ -155,12 +155,9 @@ def _analyses(value: Given | None) -> Path | None:
     return folder
 
 
-def _baseline(value: Given | None) -> "Evaluated | None":
+def _baseline(value: Given | None) -> Evaluated | None:
     if value is None:
         return None
-    from gitleaks_eval.scoring.baseline import evaluated_from_baseline, is_baseline  # noqa: PLC0415 - only where something is
-    from gitleaks_eval.scoring.saved import evaluated_from_report  # noqa: PLC0415 - compared
-
     document = read_json(value.path(), f"{value.named_by}:")
     read = evaluated_from_baseline if is_baseline(document) else evaluated_from_report
     return read(document, str(value.value))
@@ -170,8 +167,6 @@ def _save_baseline(root: Root, candidates: Sequence[Candidate]) -> Path | None:
     value, compared = given(root, "save_baseline"), given(root, "baseline")
     if value is None:
         return None
-    from gitleaks_eval.scoring.baseline import refuse_other_file  # noqa: PLC0415 - only where one is saved
-
     if not value.value:
         raise InputError(f"{value.named_by}: is empty; name a file for the baseline")
     path = _absolute(value)
