@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gitleaks_eval.analysis.severity import SHIPPED_POLICY, load_policy
 from gitleaks_eval.core.documents import read_json
@@ -19,6 +20,8 @@ from gitleaks_eval.scoring.evaluated import Evaluated
 from gitleaks_eval.scoring.saved import evaluated_from_report
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
+REPEATED = {"version", "config", "scenarios", "corpus", "real_repo"}
+OPTIONS = {*REPEATED, "binary", "only", "analysis", "output", "scan_timeout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,25 @@ class Settings:
     reports: ReportFolder
     timeout_seconds: float
     severity_policy: Path
+
+    @classmethod
+    def of(cls, folder: Path | None = None, **options: Any) -> "Settings":
+        """Settings from options as the command line has them: `Settings.of(version="8.30.1", config="x.toml")`.
+
+        Paths, and the configuration where none is named, are looked for from `folder` (the current one).
+
+        Raises:
+            InputError: when there is no such option, or a value, or a file that it names, is wrong on sight.
+        """
+        if unknown := sorted(options.keys() - OPTIONS):
+            raise InputError(f"Settings.of: there is no option {unknown[0]!r}; there are {', '.join(sorted(OPTIONS))}")
+        root = (folder or Path.cwd()).resolve()
+        given_options = {
+            name: [value] if name in REPEATED and isinstance(value, str) else value for name, value in options.items()
+        }
+        return read_settings(
+            Root(root, None, lambda _: None, lambda name: given_options.get(name.removeprefix("gitleaks_")), root)
+        )
 
     @property
     def output(self) -> Path:
