@@ -172,6 +172,13 @@ def test_findings_are_given_to_their_samples_also_where_two_stand_in_one_file(tm
     assert found_by_sample([one], [{**finding, "RuleID": CANARY_RULE, "File": "other"}]) == [set()]
 
 
+def test_a_file_with_the_name_of_a_folder_stands_in_the_history(tmp_path: Path) -> None:
+    [one, two] = sampled(a_rule(), 2)
+    samples = [replace(one, path="src"), replace(two, path="src/a.txt")]
+    repository = build_samples(tmp_path / "built", samples, "0")
+    assert repository.readable.commits_with_text == 2
+
+
 def asker(truth: dict[str, set[str]], asked: list[list[str]]) -> Any:
     """What is hidden with these entries in force: what one of them hides."""
 

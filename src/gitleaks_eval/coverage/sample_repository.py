@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ def canary_value(seed: str) -> str:
 def build_samples(folder: Path, samples: Iterable[Sample], seed: str) -> BuiltRepository:
     """Build a repository with each sample at its path, and the canary; samples of one path stand below each other.
 
+    A file whose name others need for a folder stands in the history alone.
+
     Raises:
         EvaluationError: when the folder cannot be written.
     """
@@ -36,14 +39,14 @@ def build_samples(folder: Path, samples: Iterable[Sample], seed: str) -> BuiltRe
     for sample in samples:
         texts[sample.path].append(sample.text)
     texts[CANARY_PATH] = [canary_value(seed) + "\n"]
-    commit = Commit(
-        message="Add settings",
-        author="Sample <sample@example.com>",
-        date=datetime(2026, 1, 1, tzinfo=timezone.utc),
-        # As bytes: a text could hold what is taken for a placeholder.
-        write={path.encode(): (Part(data=_joined(parts).encode()),) for path, parts in texts.items()},
-    )
-    return build_into(folder, Recipe({}, (commit,)), "the samples of rules")
+    # As bytes: a text could hold what is taken for a placeholder.
+    files = {path.encode(): (Part(data=_joined(parts).encode()),) for path, parts in texts.items()}
+    folders = {above for path in texts for above in _folders(path)}
+    early = {path: parts for path, parts in files.items() if path.decode() in folders}
+    late = {path: parts for path, parts in files.items() if path not in early}
+    commits = [_commit(early)] if early else []
+    recipe = Recipe({}, (*commits, replace(_commit(late), delete=tuple(early))))
+    return build_into(folder, recipe, "the samples of rules")
 
 
 def found_by_sample(samples: Sequence[Sample], findings: Iterable[Mapping[str, Any]]) -> list[set[str]]:
@@ -76,3 +79,17 @@ def _joined(parts: Sequence[str]) -> str:
     return "".join(
         part if part.endswith("\n") or index == len(parts) - 1 else part + "\n" for index, part in enumerate(parts)
     )
+
+
+def _commit(write: Mapping[bytes, tuple[Part, ...]]) -> Commit:
+    return Commit(
+        message="Add settings",
+        author="Sample <sample@example.com>",
+        date=datetime(2026, 1, 1, tzinfo=timezone.utc),
+        write=write,
+    )
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]

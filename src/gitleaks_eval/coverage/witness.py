@@ -128,7 +128,9 @@ class Witnesses:
         made = [path for regex in regexes[:2] for path in islice(paths_matching(regex, name), PATHS_TRIED)]
         if not made:
             raise NotSampledError("no path can be made that it matches")
-        return sorted(made, key=lambda path: not self.bench.is_free(path))
+        # One in a folder of its own is in the way of no other.
+        apart = [path for path in made if path.startswith(f"{name}/")] or made
+        return sorted(apart, key=lambda path: not self.bench.is_free(path))
 
     def _path(self, rule: Rule, name: str, paths: Sequence[str], regexes: Sequence[str]) -> str | None:
         if not regexes:
