@@ -9,6 +9,8 @@ PASSED, FAILED, NOT_APPLICABLE, ERROR = "passed", "failed", "not_applicable", "e
 NOT_RUN = "was not run: the run ended before it"
 # Of this category are the tests of the configuration: outside the 39 checks, and outside every score.
 CONFIG_LINT = "Config Lint"
+# Of this one are the tests of rules, places and entries: outside both as well.
+SURVEY = "Survey"
 
 
 class Identity(NamedTuple):

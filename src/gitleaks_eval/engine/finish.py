@@ -9,6 +9,7 @@ from typing import Any
 from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.result import CheckResult
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.engine.coverage import survey_cases, survey_left
 from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
@@ -64,6 +65,8 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
         judged=judged,
         judge_log=judge_log,
         only=settings.only,
+        surveys=len(survey_cases(session, under_test.candidate)),
+        coverage=survey_left(session, under_test.candidate.name) if settings.surveys else None,
     )
 
 

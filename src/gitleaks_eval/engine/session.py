@@ -12,13 +12,15 @@ from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import Subjects
 from gitleaks_eval.engine.workbench import Workbench
+from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
 
 class Session:
     """One run, as one of its processes sees it.
 
-    `shared` is None until the run is laid out, and in a run that only collects.
+    `shared` is None until the run is laid out, and in a run that only collects. `builds` are what is known of the
+    scanners of candidates before.
     """
 
     def __init__(
@@ -26,6 +28,7 @@ class Session:
     ) -> None:
         self.settings = settings
         self.shared = shared
+        self.builds: Mapping[str, ScannerBuild | None] = {}
         self._subjects = subjects
         self._is_worker = is_worker
         self._workbenches: dict[str, Workbench] = {}
@@ -59,6 +62,21 @@ class Session:
             EvaluationError: when the run only collects.
         """
         return Path(self._known().folder)
+
+    def build(self, candidate: str) -> ScannerBuild | None:
+        """The scanner of a candidate; None where there is none, or it was not looked for."""
+        if self.shared is None:
+            return self.builds.get(candidate)
+        scanner = self.shared.benches[candidate].scanner
+        return ScannerBuild(**scanner) if scanner else None
+
+    def turns(self, candidate: str) -> Path:
+        """Where the scans of a candidate take turns with others.
+
+        Raises:
+            EvaluationError: when the run only collects.
+        """
+        return Path(self._known().benches[candidate].turns)
 
     def workbench(self, candidate: str | None = None) -> Workbench:
         """The analyses of a candidate (the first, unless one is named); made when first asked for.

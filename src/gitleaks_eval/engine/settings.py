@@ -12,7 +12,7 @@ from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
 from gitleaks_eval.engine.candidates import Candidate, read_candidates
-from gitleaks_eval.engine.kinds import ALL, CORPORA, REPOS, SCENARIOS, read_kinds
+from gitleaks_eval.engine.kinds import CORPORA, DEFAULT, REPOS, SCENARIOS, SURVEYS, read_kinds
 from gitleaks_eval.reports.folder import ANALYSES, REPORT, RESULTS, ReportFolder, link_on_the_way
 from gitleaks_eval.scanners.build import ScannerChoice
 from gitleaks_eval.scoring.baseline import evaluated_from_baseline, is_baseline, refuse_other_file
@@ -80,8 +80,13 @@ class Settings:
 
     @property
     def only(self) -> tuple[str, ...]:
-        """The kinds that are evaluated where others are left out; empty where all are."""
-        return () if self.kinds == ALL else self.kinds
+        """The kinds that are evaluated where some are left out that are evaluated by default; else empty."""
+        return () if set(DEFAULT) <= set(self.kinds) else self.kinds
+
+    @property
+    def surveys(self) -> tuple[str, ...]:
+        """What is asked of each scanner and its configuration: of `rules`, `places`, `entries`; a scan is needed."""
+        return () if self.analyses is not None else tuple(kind for kind in self.kinds if kind in SURVEYS)
 
 
 def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:

@@ -34,7 +34,7 @@ def load_subjects(settings: Settings, *, checks: bool = True, judges: bool = Fal
     """
     scenarios = _scenarios(settings)
     repositories = _repositories(settings, scenarios, scans=checks and settings.analyses is None)
-    if not scenarios and not repositories:
+    if not scenarios and not repositories and not (checks and settings.surveys):
         only = ",".join(settings.only)
         raise InputError(f"{ONLY_OPTION}={only}: nothing of it is evaluated in this run; leave it out")
     return Subjects(tuple(scenarios), tuple(repositories), _recipes(scenarios, judges=judges))

@@ -23,7 +23,8 @@ CHECKS = PACKAGE / "checks"
 JUDGES = PACKAGE / "judges"
 LINT = PACKAGE / "lint"
 FINDINGS = PACKAGE / "findings"
-FOLDERS = (CHECKS, LINT, FINDINGS, JUDGES)
+SURVEYS = PACKAGE / "surveys"
+FOLDERS = (CHECKS, LINT, FINDINGS, SURVEYS, JUDGES)
 _DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 
@@ -41,7 +42,12 @@ _OPTIONS: tuple[tuple[str, str, _IniType, str], ...] = (
     ("judge_model", "MODEL", "string", "the model that judges: a short name or a full id (default: opus-4.5)"),
     ("judge_store", "DIR", "string", "where replies are kept for replay (default: judge-store in the output folder)"),
     ("evaluation_mode", "MODE", "string", "what judges look at: auto, synthetic or real_world (default: auto)"),
-    ("only", "KIND,...", "string", "evaluate only these: scenarios, corpora, repos (default: all)"),
+    (
+        "only",
+        "KIND,...",
+        "string",
+        "evaluate only these: scenarios, rules, places, entries, corpora, repos (default: scenarios, corpora, repos)",
+    ),
     ("baseline", "FILE", "string", "compare with a saved baseline, or a saved evaluation_report.json"),
     ("save_baseline", "FILE", "string", "write this run as a baseline, small and without times, to keep"),
     ("fail_on", "VERDICT", "string", "what fails a comparison: review or regression (default: review)"),
@@ -168,7 +174,7 @@ def is_shipped(argument: str, *folders: Path) -> bool:
 
 def names_a_check(argument: str) -> bool:
     """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
-    if is_shipped(argument, CHECKS, LINT, FINDINGS):
+    if is_shipped(argument, CHECKS, LINT, FINDINGS, SURVEYS):
         return True
     path = Path(argument.partition("::")[0])
     if path.suffix != ".py" or not path.is_file():

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -10,12 +11,13 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.engine.earlier_reports import begin_reports
 from gitleaks_eval.engine.judging import Judging, check_sdk
+from gitleaks_eval.engine.kinds import SURVEYS as SURVEY_KINDS
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import read_settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import load_subjects
 from gitleaks_eval.judges.settings import read_judge_settings
-from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, only_shows
+from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, only_shows
 from gitleaks_eval.plugin.begin import Begin
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.state import ITEMS, WORKER_INPUT
@@ -38,6 +40,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
             # Before anything else can be wrong: no run that ends here leaves the decision of another as its own.
             begin_reports(root, narrowed=is_narrowed(config))
         settings = read_settings(root, reads_reports=judges and not checks)
+        if names_a_survey(config):
+            settings = replace(settings, kinds=(*settings.kinds, *SURVEY_KINDS))
         session = Session(
             settings,
             load_subjects(settings, checks=checks, judges=judges),
@@ -59,6 +63,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     for category in CATEGORIES:
         config.addinivalue_line("markers", f"{marks.category_marker(category)}: the category {category}")
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
+    for kind in SURVEY_KINDS:
+        config.addinivalue_line("markers", f"{kind}: the tests of {kind} that --gitleaks-only={kind} asks for")
 
 
 def _stop_on_signals() -> None:

@@ -12,7 +12,7 @@ import pytest
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.engine.earlier_reports import begin_reports
-from gitleaks_eval.plugin import CHECKS, FINDINGS, JUDGES, LINT, WITH_VALUE, is_shipped
+from gitleaks_eval.plugin import CHECKS, FINDINGS, JUDGES, LINT, SURVEYS, WITH_VALUE, is_shipped
 from gitleaks_eval.plugin.command_line import is_typed, names_paths, typed_arguments
 
 # Options with which pytest runs no test.
@@ -46,6 +46,12 @@ def is_narrowed(config: pytest.Config) -> bool:
     return selects or not {str(CHECKS), str(JUDGES)}.intersection(config.getoption("file_or_dir"))
 
 
+def names_a_survey(config: pytest.Config) -> bool:
+    """Whether a test of rules, places or entries, or their module, is named: it is run whatever the options say."""
+    named = set(config.getoption("file_or_dir")) - {str(SURVEYS)}
+    return any(is_shipped(argument, SURVEYS) for argument in named)
+
+
 def only_shows(config: pytest.Config) -> bool:
     """Whether pytest runs no test."""
     return any(config.getoption(name, None) for name in SHOWING)
@@ -70,7 +76,7 @@ def begin_early(config: pytest.Config, added: Sequence[str]) -> None:
 def flagged(config: pytest.Config) -> list[Path]:
     """The folders that the flags ask for; while plugins are loaded, the namespace has what is known so far."""
     known = config.known_args_namespace
-    folders = [CHECKS, LINT, *([FINDINGS] if known.gitleaks_findings else [])] if known.gitleaks_eval else []
+    folders = [CHECKS, LINT, SURVEYS, *([FINDINGS] if known.gitleaks_findings else [])] if known.gitleaks_eval else []
     return [*folders, *([JUDGES] if known.gitleaks_judges else [])]
 
 

@@ -63,6 +63,7 @@ class Begin:
             sweep()
             folder = self._private.enter_context(private_folder())
         self._under_test += find_scanners(self._settings, self._progress, folder)
+        self._session.builds = {one.candidate.name: one.build for one in self._under_test}
         if folder:
             self._share(folder)
 

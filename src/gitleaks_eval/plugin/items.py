@@ -3,7 +3,7 @@
 import gc
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,12 @@ import pytest
 
 from gitleaks_eval.checks import mark as marks
 from gitleaks_eval.checks.evidence import Evidence
-from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, Collected, Identity
+from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, SURVEY, Collected, Identity
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.plugin import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT
+from gitleaks_eval.plugin import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, SURVEYS
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import register_fixtures
 from gitleaks_eval.plugin.outcome import (
@@ -34,10 +34,15 @@ from gitleaks_eval.scenarios.scenario import RealRepository
 
 
 class _CheckModule(pytest.Module):
-    """One of our modules: its functions are tests whatever the user's `python_functions` says."""
+    """One of our modules: its functions are tests whatever the user's `python_functions` says.
+
+    `left_out` names those that have nothing to look at.
+    """
+
+    left_out: Collection[str] = ()
 
     def funcnamefilter(self, name: str) -> bool:
-        return name.startswith("test_")
+        return name.startswith("test_") and name not in self.left_out
 
 
 class Items:
@@ -60,6 +65,8 @@ class Items:
         if folder == LINT:
             candidates = self.session.settings.candidates
             return self.checks and any(one.configuration and one.configuration.chain for one in candidates)
+        if folder == SURVEYS:
+            return self.checks and bool(self.session.settings.surveys)
         return self.checks
 
     @pytest.hookimpl(trylast=True)
@@ -86,6 +93,10 @@ class Items:
             from gitleaks_eval.plugin.judges import register_judge_fixtures  # noqa: PLC0415 - only where there are judges
 
             register_judge_fixtures(module, self.judging)
+        elif module_path.parent == SURVEYS:
+            from gitleaks_eval.plugin.surveys import register_survey_fixtures  # noqa: PLC0415 - only where they are asked for
+
+            module.left_out = register_survey_fixtures(module, self.session, self.left)
         elif module_path.parent in {LINT, FINDINGS}:
             register_fixtures_beside(module, self.session)
         elif not self._config.getoption("showfixtures"):
@@ -95,21 +106,29 @@ class Items:
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Attach to a check what it is: also a broken fixture must not remove it from the count."""
         mark = item.get_closest_marker(marks.CHECK_MARK)
+        if item.path.parent == SURVEYS:
+            from gitleaks_eval.plugin.surveys import survey_identity  # noqa: PLC0415 - loaded where it is collected
+
+            self._identify(item, survey_identity(item))
+            return
         if mark is None:
             return
         try:
             check_id, name, category = marks.checked(*mark.args, **mark.kwargs)
         except (TypeError, ValueError) as error:
             raise pytest.UsageError(f"{item.nodeid}: {error}; write @check(id, name, category=...)") from None
-        if (category == CONFIG_LINT) != (item.path.parent == LINT):
+        if (category == CONFIG_LINT) != (item.path.parent == LINT) or category == SURVEY:
             raise pytest.UsageError(f"{item.nodeid}: the category {category!r} is ours; name another one")
         trial, linted = trial_of(item), linted_of(item)
         scenario = trial.subject.name if trial else None
         candidate = trial.candidate if trial else linted.name if linted else ""
         identity = Identity(sys.intern(check_id), sys.intern(name), sys.intern(category), scenario, candidate)
+        self._identify(item, identity)
+        item.add_marker(self._category_mark(category))
+
+    def _identify(self, item: pytest.Item, identity: Identity) -> None:
         item.stash[IDENTITY] = identity
         item.user_properties.extend(identity_properties(identity))
-        item.add_marker(self._category_mark(category))
 
     def _category_mark(self, category: str) -> pytest.MarkDecorator:
         # One for all its items: a thousand scenarios are 39,000 of them.
@@ -159,9 +178,9 @@ class Items:
     def _own(self, items: Iterable[pytest.Item]) -> Counter[str]:
         """How many of a user's own checks there are by candidate; those of real repositories enter no score."""
         real = {repository.name for repository in self.session.repositories}
-        identities = [
-            item.stash[IDENTITY] for item in items if IDENTITY in item.stash and item.path.parent not in {CHECKS, LINT}
-        ]
+        ours = {CHECKS, LINT, SURVEYS}
+        checks = [item for item in items if IDENTITY in item.stash and item.path.parent not in ours]
+        identities = [item.stash[IDENTITY] for item in checks]
         first = self.session.settings.candidates[0].name
         return Counter(one.candidate or first for one in identities if one.scenario not in real)
 
@@ -192,7 +211,7 @@ class Items:
         if outcome == FAILED and self.session.comparing and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
             excuse_report(report, self.session.comparing.excuse(trial, identity.check_id, check, parameters))
-        if identity.category == CONFIG_LINT:
+        if identity.category in {CONFIG_LINT, SURVEY}:
             self._excuse_beside(report, item)
         return report
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.severity import LEVELS
-from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, CheckResult
+from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, SURVEY, CheckResult
 from gitleaks_eval.core.text import few
+from gitleaks_eval.coverage.verdict import Coverage
 from gitleaks_eval.judges.verdict import Judged
 from gitleaks_eval.reports.judges import combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
@@ -31,6 +32,8 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
     judged: Judged | None,
     judge_log: bool,
     only: tuple[str, ...],
+    surveys: int = 0,
+    coverage: Coverage | None = None,
 ) -> Run:
     """What a candidate's checks amount to.
 
@@ -46,10 +49,14 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         judged: the verdicts of judges, None where none was selected.
         judge_log: whether the calls of judges are written down.
         only: the kinds that were evaluated, where others were left out.
+        surveys: how many tests of rules, places and entries were asked for, selected or not.
+        coverage: what their survey amounts to; None where none was made.
     """
     real = {one.name for one in repositories}
     lint = [result for result in recorded if result.category == CONFIG_LINT]
-    results = [result for result in recorded if result.category != CONFIG_LINT and result.scenario not in real]
+    surveyed = [result for result in recorded if result.category == SURVEY]
+    beside = {CONFIG_LINT, SURVEY}
+    results = [result for result in recorded if result.category not in beside and result.scenario not in real]
     by_scenario: dict[str | None, list[CheckResult]] = {
         scenario: [] for scenario in (*(scenario.name for scenario in scenarios), None)
     }
@@ -62,13 +69,21 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         for scenario in scenarios
         if scenario.name in by_scenario and scenario.name not in subjects
     )
-    incomplete = any(result.outcome == ERROR for result in (*results, *lint)) or bool(broken)
-    partial = len(results) < possible
+    incomplete = any(result.outcome == ERROR for result in (*results, *lint, *surveyed)) or bool(broken)
+    partial = len(results) < possible or len(surveyed) < surveys
     findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
     faulty = any(result.outcome == FAILED for result in lint)
     # Real repositories alone are nothing to decide on.
-    undecided = partial or not (scenarios or results)
-    card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=undecided, faulty=faulty)
+    undecided = partial or not (scenarios or results or surveyed)
+    card = make_scorecard(
+        by_scenario,
+        findings,
+        incomplete=incomplete,
+        partial=undecided,
+        faulty=faulty,
+        uncovered=any(result.outcome == FAILED for result in surveyed),
+        narrowed=coverage is not None and not coverage.whole,
+    )
     return Run(
         results=results,
         scenarios=scenarios,
@@ -80,7 +95,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         possible_checks=possible,
         incomplete=incomplete,
         partial=partial,
-        reasons=[*broken, *_reasons(results, lint, possible)],
+        reasons=[*broken, *_reasons(results, [*lint, *surveyed], possible), *_left_out(surveyed, surveys)],
         by_scenario={scenario: group for scenario, group in by_scenario.items() if scenario is not None},
         analyses=analyses,
         repositories=repositories,
@@ -89,6 +104,8 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         judge_log=judge_log,
         lint=lint,
         only=only,
+        surveys=surveyed,
+        coverage=coverage,
     )
 
 
@@ -141,8 +158,13 @@ def _outcome(result: CheckResult) -> tuple[str, str | None, str]:
     return result.check_id, result.scenario, result.outcome
 
 
-def _reasons(results: Sequence[CheckResult], lint: Sequence[CheckResult], possible: int) -> list[str]:
-    selected = [*results, *lint]
+def _left_out(surveyed: Sequence[CheckResult], possible: int) -> list[str]:
+    count = len(surveyed)
+    return [f"{count} of {possible} tests of rules, places and entries were selected"] if count < possible else []
+
+
+def _reasons(results: Sequence[CheckResult], beside: Sequence[CheckResult], possible: int) -> list[str]:
+    selected = [*results, *beside]
     not_run = sum(result.message == NOT_RUN for result in selected)
     errors = sum(result.outcome == ERROR for result in selected) - not_run
     reasons = []

@@ -44,6 +44,7 @@ def evaluation_report(run: Run) -> Iterator[bytes]:
             "partial": run.partial,
             "reasons": list(run.reasons),
             **({"only": list(run.only)} if run.only else {}),
+            "coverage": run.coverage.rows() if run.coverage else None,
             **({"config_lint": [result_fields(result) for result in run.lint]} if run.lint else {}),
             **llm_fields(run.judged, run.combined),
             **real_world_fields(run),

@@ -10,6 +10,7 @@ from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
 from gitleaks_eval.analysis.metrics import Metrics, make_metrics
 from gitleaks_eval.checks.result import CheckResult
+from gitleaks_eval.coverage.verdict import Coverage
 from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.scenarios.scenario import Place, Scenario
 from gitleaks_eval.scoring.scorecard import Scorecard
@@ -45,6 +46,8 @@ class Run:
     `hidden` says, by scenario and place, which entry of the configuration hides a missed finding;
     `lint` are the results of the tests of the configuration, outside every score. `only` names what was evaluated
     where other kinds were left out (`--gitleaks-only`): the decision is about that alone.
+    `surveys` are the results of the tests of rules, places and entries, outside every score too; `coverage` is what
+    they are about, None where none was asked for, or it is not known.
     """
 
     results: Sequence[CheckResult]
@@ -67,6 +70,8 @@ class Run:
     hidden: dict[tuple[str, Place], str] = field(default_factory=dict)
     lint: Sequence[CheckResult] = ()
     only: Sequence[str] = ()
+    surveys: Sequence[CheckResult] = ()
+    coverage: Coverage | None = None
 
     def no_decision(self) -> str:
         """Why there is no decision."""

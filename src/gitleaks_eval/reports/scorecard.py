@@ -10,6 +10,7 @@ from gitleaks_eval.analysis.matching import Match
 from gitleaks_eval.analysis.metrics import rate_texts
 from gitleaks_eval.checks.result import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.core.text import json_value, markdown
+from gitleaks_eval.reports.coverage import coverage_markdown
 from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
 from gitleaks_eval.reports.judges import judges_markdown, llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
@@ -139,6 +140,7 @@ def _lines(run: Run) -> Iterator[str]:
     yield from _corpora(run)
     yield from _findings(run)
     yield from _failures(run)
+    yield from coverage_markdown(run)
     yield from _config_lint(run)
     yield from _repositories(run)
     yield from judges_markdown(run.judged, run.combined)

@@ -12,6 +12,7 @@ from gitleaks_eval.checks.result import FAILED, failed_ids
 from gitleaks_eval.core.text import few, printable
 from gitleaks_eval.reports.causes import Cause, cause_lines
 from gitleaks_eval.reports.comparison import Compared, comparison_lines
+from gitleaks_eval.reports.coverage import failed_lines, tested_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import counted, where
@@ -52,7 +53,9 @@ def summary(
         terminal.write_line(line, red=True)
     if verbosity < -1:
         return
-    for line in (*_reasons(run), *_lint(run), *_findings(run)):
+    for line in tested_lines(run):
+        terminal.write_line(printable(line))
+    for line in (*_reasons(run), *failed_lines(run), *_lint(run), *_findings(run)):
         terminal.write_line(printable(line), red=True)
     for line in _details(run, verbosity):
         terminal.write_line(printable(line))
@@ -107,6 +110,8 @@ def _headline(run: Run) -> str:
         return f"PARTIAL {card.score.total} of {run.possible_checks} checks, no decision"
     if card.guarded_decision is None:
         return f"NO DECISION  {run.no_decision()}"
+    if card.decision is None:
+        return f"{card.guarded_decision}  no secret of a scenario was asked for"
     parts = [f"{counts.detected} of {counts.expected} expected secrets found"]
     others = ("MISSED", counts.missed), ("moved", counts.moved), ("relabelled", counts.relabelled)
     parts += [f"{count} {name}" for name, count in others if count]

@@ -23,6 +23,7 @@ CRITICAL_CHECKS = frozenset(
 )
 # "Decision Thresholds" of the requirements, on the 0-5 scale.
 THRESHOLDS = (("STRONG_PASS", 4.0), ("PASS", 3.5), ("WEAK_PASS", 3.0), ("FAIL", 0.0))
+_BEST = THRESHOLDS[0][0]
 SCALE = 5.0
 
 
@@ -109,30 +110,53 @@ def decide(rate: float) -> str:
     return next(name for name, least in THRESHOLDS if rate * SCALE >= least)
 
 
-def guard(decision: str, findings: FindingCounts, *, incomplete: bool, faulty: bool = False) -> str:
+def guard(  # noqa: PLR0913 - what may lower it, each under its name
+    decision: str,
+    findings: FindingCounts,
+    *,
+    incomplete: bool,
+    faulty: bool = False,
+    uncovered: bool = False,
+    narrowed: bool = False,
+) -> str:
     """The decision that leads: structure alone must not carry a scanner that loses or invents secrets.
 
-    `faulty` is a configuration that fails its lint: nobody knows what else it does not do.
+    `faulty` is a configuration that fails its lint: nobody knows what else it does not do. With `uncovered` a
+    test of a rule, a place or an entry failed; with `narrowed` the configuration hides something that it may hide.
     """
-    if incomplete or findings.missed or findings.unevaluated:
+    if incomplete or findings.missed or findings.unevaluated or uncovered:
         return "FAIL"
     if faulty or findings.moved or findings.relabelled or findings.unexpected or findings.unlabelled:
         return "FAIL" if decision == "FAIL" else "WEAK_PASS"
-    return decision
+    return "PASS" if narrowed and decision == _BEST else decision
 
 
-def make_scorecard(
+def make_scorecard(  # noqa: PLR0913 - as `guard`
     by_scenario: Mapping[str | None, Sequence[Result]],
     findings: FindingCounts,
     *,
     incomplete: bool,
     partial: bool,
     faulty: bool = False,
+    uncovered: bool = False,
+    narrowed: bool = False,
 ) -> Scorecard:
-    """Score a run by its results; those of checks that take no scenario stand under None."""
+    """Score a run by its results; those of checks that take no scenario stand under None.
+
+    Without any there is no documented decision; the guarded one is about what was asked beside the checks. The last
+    three are those of `guard`.
+    """
     results = [result for group in by_scenario.values() for result in group]
     score = score_of(result.outcome for result in results)
-    decision = None if partial else decide(score.rate)
+    decision = decide(score.rate) if results and not partial else None
+    guarded = guard(
+        decision or _BEST,
+        findings,
+        incomplete=incomplete,
+        faulty=faulty,
+        uncovered=uncovered,
+        narrowed=narrowed,
+    )
     return Scorecard(
         score=score,
         by_category={
@@ -146,7 +170,7 @@ def make_scorecard(
         },
         findings=findings,
         decision=decision,
-        guarded_decision=guard(decision, findings, incomplete=incomplete, faulty=faulty) if decision else None,
+        guarded_decision=None if partial else guarded,
     )
 
 

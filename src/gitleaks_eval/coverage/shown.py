@@ -1,0 +1,17 @@
+"""What an entry says, as a report may show it: what it allows by value may be a secret itself."""
+
+import re
+
+from gitleaks_eval.coverage.entries import ALL, REGEX, STOPWORD, Entry
+
+SHOWN_AT_MOST = 80
+_LIKE_A_SECRET = re.compile(r"[A-Za-z0-9+/_=-]{12,}")
+_KEPT = 4
+
+
+def shown_text(entry: Entry) -> str:
+    """The text of an entry, bounded; in one about values, all but the begin of each long word is left out."""
+    text = entry.text
+    if entry.kind in {REGEX, STOPWORD, ALL}:
+        text = _LIKE_A_SECRET.sub(lambda match: f"{match[0][:_KEPT]}…", text)
+    return text if len(text) <= SHOWN_AT_MOST else f"{text[:SHOWN_AT_MOST]}…"

@@ -1,0 +1,154 @@
+"""The survey of a candidate: every rule, every usual place, every entry of its configuration; made once a run."""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.sharing import made_once, turn
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.coverage.entries import entries_of
+from gitleaks_eval.coverage.firing import ask_rules
+from gitleaks_eval.coverage.places import usual_places
+from gitleaks_eval.coverage.places_survey import Asked, survey
+from gitleaks_eval.coverage.silencing import ask_entries
+from gitleaks_eval.coverage.subject import Asker, Findings, subject_of
+from gitleaks_eval.coverage.verdict import (
+    ENTRY,
+    PLACE,
+    RULE,
+    TOGETHER,
+    Coverage,
+    coverage_from_json,
+    coverage_of,
+    entry_names,
+    key,
+)
+from gitleaks_eval.engine.candidates import Candidate
+from gitleaks_eval.engine.kinds import ENTRIES, PLACES, RULES
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.watching import UNDER_WAY, under_way
+from gitleaks_eval.repositories.cache import BuiltRepository
+from gitleaks_eval.repositories.head import head_files
+from gitleaks_eval.repositories.log import Readable, readable
+from gitleaks_eval.repositories.staging import staged_diff
+from gitleaks_eval.scanners.build import ScannerBuild
+from gitleaks_eval.scanners.scan import SMALL_BYTES, Scan, Scanner, unread
+
+SEED = "0"
+LARGEST_SAMPLE = 1 << 20
+# Which tests are of which kind of `--gitleaks-only`.
+KINDS = {RULE: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A test of the survey: of a candidate, its kind, and what it is about."""
+
+    candidate: str
+    kind: str
+    name: str
+
+    @property
+    def id(self) -> str:
+        """What pytest calls it: the candidate first, where there are several."""
+        return printable("-".join(filter(None, (self.candidate, self.name))))
+
+    @property
+    def key(self) -> str:
+        """What its verdict is known as."""
+        return key(self.kind, self.name)
+
+
+def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
+    """The tests of a candidate that this run asks for; nothing is scanned to know them.
+
+    Where the scanner cannot be had, its own rules are not known, and there are none of them.
+    """
+    if candidate.configuration is None or not session.settings.surveys:
+        return []
+    build = session.build(candidate.name) or ScannerBuild("", candidate.scanner.scanner, "", "", "", "git", None)
+    subject = subject_of(candidate.configuration, build, SEED)
+    entries = entries_of(subject.layers, subject.builtin, subject.dialect)
+    names = {
+        RULE: [rule.id for rule in subject.effective.rules],
+        PLACE: [place.title for place in usual_places() if not place.is_large and not place.is_dropped],
+        ENTRY: list(entry_names(entries, candidate.configuration, session.settings.root).values()),
+        TOGETHER: ["all"] * bool(entries),
+    }
+    asked = session.settings.surveys
+    return [
+        Case(candidate.name, kind, name) for kind, of_kind in names.items() if KINDS[kind] in asked for name in of_kind
+    ]
+
+
+def surveyed(session: Session, candidate: Candidate) -> Coverage:
+    """What the survey of a candidate amounts to; made by the first process of the run that asks.
+
+    Raises:
+        EvaluationError: when a scan failed: then nothing is known.
+    """
+    folder = _folder(session, candidate.name)
+    path = made_once(folder, lambda: json.dumps(_survey(session, candidate).as_json()).encode())
+    return coverage_from_json(json.loads(path.read_bytes()))
+
+
+def survey_left(session: Session, candidate: str) -> Coverage | None:
+    """What this run has of the survey of a candidate; None where none was made, or it failed."""
+    path = _folder(session, candidate) / "product.json"
+    return coverage_from_json(json.loads(path.read_bytes())) if path.exists() else None
+
+
+def _folder(session: Session, candidate: str) -> Path:
+    return session.workbench(candidate).folder / "coverage"
+
+
+def _survey(session: Session, candidate: Candidate) -> Coverage:
+    workbench, configuration = session.workbench(candidate.name), candidate.configuration
+    if configuration is None:
+        raise EvaluationError("nothing is scanned, so nothing is known of rules and places")
+    scanner = workbench.scanner
+    subject = subject_of(configuration, scanner.build, SEED)
+    folder = workbench.folder / "samples"
+    folder.mkdir(exist_ok=True)
+    asker = Asker(_scanning(scanner), folder, SEED)
+    turns = session.turns(candidate.name)
+    title = printable(f"rules, places and entries of {candidate.name or configuration.title(session.settings.root)}")
+    with turn(turns, max(1, os.cpu_count() or 1)), under_way(turns.parent / UNDER_WAY, title):
+        firing = ask_rules(subject, asker)
+        places = survey(scanner, configuration, Asked(SEED))
+        entries = ask_entries(subject, asker)
+    return coverage_of(configuration, firing, places, entries, SEED, session.settings.root)
+
+
+def _scanning(scanner: Scanner) -> Callable[[BuiltRepository, Path | None], Findings]:
+    def scan(repository: BuiltRepository, config: Path | None) -> Findings:
+        there = repository.readable
+        if scanner.mode == "staged":
+            there = readable(repository.path, command=staged_diff(repository.path))
+        cores = 1 if there.added_bytes < SMALL_BYTES else None
+        done = replace(scanner, config=config or scanner.config).scan(repository.path, cores=cores)
+        if problem := unread(done, _counted(done, there, repository)):
+            raise EvaluationError(f"a scan of samples does not count: {problem}")
+        return done.findings
+
+    return scan
+
+
+def _counted(scan: Scan, there: Readable, repository: BuiltRepository) -> Readable:
+    """What a scan has to have counted: a scanner that tells no commits leaves out files that are allowed by path."""
+    if scan.commits is not None or scan.files is not None:
+        return there
+    seen = {str(finding["File"]).replace("\\", "/") for finding in scan.findings}
+    passed = sum(
+        len(file.content)
+        for file in head_files(repository.path, LARGEST_SAMPLE)
+        if file.path.decode("utf-8", "replace") not in seen
+    )
+    return replace(
+        there,
+        added_bytes=max(1, there.added_bytes - passed),
+        added_bytes_up_to_8_26=max(1, there.added_bytes_up_to_8_26 - passed),
+    )

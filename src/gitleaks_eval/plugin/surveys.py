@@ -1,0 +1,73 @@
+"""What the tests of rules, places and entries ask for, and what excuses one in a comparison."""
+
+from collections import defaultdict
+from collections.abc import Collection
+
+import pytest
+
+from gitleaks_eval.checks.evidence import Evidence
+from gitleaks_eval.checks.result import SURVEY, Identity
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.verdict import ENTRY, FAILS, PLACE, RULE, TOGETHER, Coverage, Verdict
+from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.plugin.outcome import Left
+from gitleaks_eval.scoring.excuses import AS_IN_BASELINE
+
+# The test of each kind; its fixture has the name of the kind.
+_TESTS = {RULE: "test_rule", PLACE: "test_place", ENTRY: "test_entry", TOGETHER: "test_entries_together"}
+
+
+def register_survey_fixtures(module: pytest.Module, session: Session, left: Left) -> Collection[str]:
+    """Register what the tests ask for, and name the tests that have nothing to look at."""
+    cases: defaultdict[str, list[Case]] = defaultdict(list)
+    known: dict[str, Coverage] = {}
+    for candidate in session.settings.candidates:
+        for case in survey_cases(session, candidate):
+            cases[case.kind].append(case)
+
+    def verdict(request: pytest.FixtureRequest) -> Verdict:
+        """What the survey says of this rule, place or entry."""
+        case: Case = request.param
+        if case.candidate not in known:
+            known[case.candidate] = _surveyed(session, case.candidate)
+        return known[case.candidate].verdict(case.kind, case.name)
+
+    def evidence() -> Evidence:
+        """Where the message of the test is left."""
+        left.evidence = Evidence()
+        return left.evidence
+
+    pytest.register_fixture(name="evidence", func=evidence, node=module)
+    for kind, of_kind in cases.items():
+        ids = tuple(case.id for case in of_kind)
+        pytest.register_fixture(name=kind, func=verdict, node=module, params=of_kind, ids=ids)
+    return [test for kind, test in _TESTS.items() if not cases[kind]]
+
+
+def survey_identity(item: pytest.Item) -> Identity:
+    """What a test of the survey is, for the ledger."""
+    case = _case_of(item)
+    return Identity(case.kind, case.name, SURVEY, None, case.candidate)
+
+
+def excuse_survey(item: pytest.Item, session: Session) -> str | None:
+    """Why a failed test does not fail the comparison: it fails in the same way for the baseline; else None."""
+    if session.settings.baseline:
+        return None
+    case = _case_of(item)
+    try:
+        mine = _surveyed(session, case.candidate).verdict(case.kind, case.name)
+        before = _surveyed(session, session.settings.candidates[0].name).verdicts.get(case.key)
+    except EvaluationError:
+        return None
+    return AS_IN_BASELINE if before == mine and mine.outcome == FAILS else None
+
+
+def _surveyed(session: Session, name: str) -> Coverage:
+    return surveyed(session, next(one for one in session.settings.candidates if one.name == name))
+
+
+def _case_of(item: pytest.Item) -> Case:
+    parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
+    return next(case for case in parameters.values() if isinstance(case, Case))

@@ -1,0 +1,86 @@
+"""What a verdict speaks for, as people read it: the sentence of numbers, what fails, and what is hidden."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from gitleaks_eval.checks.result import FAILED
+from gitleaks_eval.core.text import few, markdown
+from gitleaks_eval.coverage.places_map import ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN
+from gitleaks_eval.coverage.verdict import PLACE
+from gitleaks_eval.reports.run import Run
+
+FAILED_AT_MOST = 12
+LISTED_AT_MOST = 200
+NAMED_AT_MOST = 3
+
+
+def tested_lines(run: Run) -> Iterator[str]:
+    """The sentence of numbers, and what follows from what is hidden."""
+    if run.coverage is None:
+        return
+    yield run.coverage.tested
+    if hides := run.coverage.hides:
+        names = [line.split(" ", 1)[0] for line in hides]
+        count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'} of the configuration"
+        yield f"{count} may hide secrets ({few(names, NAMED_AT_MOST)}): at most PASS; see scorecard.md"
+
+
+def failed_lines(run: Run) -> Iterator[str]:
+    """Each rule and entry that fails, and the places by what hides them; at most 20 lines."""
+    failed = [result for result in run.surveys if result.outcome == FAILED]
+    others = [result for result in failed if result.check_id != PLACE]
+    for result in others[:FAILED_AT_MOST]:
+        yield f"FAILED  {result.check_id}  {result.message}"
+    if len(others) > FAILED_AT_MOST:
+        yield f"FAILED  {len(others) - FAILED_AT_MOST} more rules and entries"
+    places = [result for result in failed if result.check_id == PLACE]
+    by = Counter(result.message.removeprefix(f"{result.name}: ") for result in places)
+    for text, count in by.most_common(NAMED_AT_MOST):
+        yield f"FAILED  {count} place{'s' * (count != 1)}  {text}"
+    if len(by) > NAMED_AT_MOST:
+        more = sum(count for _, count in by.most_common()[NAMED_AT_MOST:])
+        yield f"FAILED  {more} more places"
+
+
+def coverage_markdown(run: Run) -> Iterator[str]:
+    """The section of the scorecard; nothing without a survey."""
+    coverage = run.coverage
+    if coverage is None:
+        return
+    yield ""
+    yield "## What this verdict speaks for"
+    yield ""
+    yield f"{markdown(coverage.tested)}."
+    yield ""
+    yield "| Places | Seen | Allowlisted | Never scanned by the scanner | Not asked |"
+    yield "|---|--:|--:|--:|--:|"
+    groups = Counter((str(row["family"]), str(row["status"])) for row in coverage.places)
+    for family in dict.fromkeys(str(row["family"]) for row in coverage.places):
+        counts = (groups[family, status] for status in (SEEN, ALLOWLISTED, NOT_SCANNED, NOT_ASKED))
+        yield f"| {family} | {' | '.join(map(str, counts))} |"
+    yield from _list("Entries that hide something", coverage.hides)
+    yield from _list("Failed", [result.message for result in run.surveys if result.outcome == FAILED])
+    silent = [row for row in coverage.rules if row["status"] not in {"fires", "reported_as"}]
+    yield from _list(
+        "Rules that do not fire",
+        [
+            f"{row['rule_id']}: {row['status'].replace('_', ' ')}{_because(row['hidden_by'] or row['reason'])}"
+            for row in silent
+        ],
+    )
+
+
+def _because(text: str | None) -> str:
+    return f" ({text})" if text else ""
+
+
+def _list(title: str, listed: Sequence[str]) -> Iterator[str]:
+    if not listed:
+        return
+    yield ""
+    yield f"{title}:"
+    yield ""
+    yield from (f"- {markdown(line)}" for line in islice(listed, LISTED_AT_MOST))
+    if len(listed) > LISTED_AT_MOST:
+        yield f"- {len(listed) - LISTED_AT_MOST} more are in evaluation\\_report.json"

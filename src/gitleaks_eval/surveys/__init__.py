@@ -1,0 +1,1 @@
+"""What a verdict speaks for, as tests: each rule, each usual place, each entry of the configuration."""

@@ -1,0 +1,44 @@
+"""Coverage: each rule fires, each usual place is scanned, and no entry of the configuration hides too much.
+
+Outside the 39 checks and outside every score. They run where `--gitleaks-only` names rules, places or entries.
+"""
+
+import pytest
+
+from gitleaks_eval.checks.evidence import Evidence
+from gitleaks_eval.checks.mark import not_applicable
+from gitleaks_eval.core.errors import CheckFailed
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.coverage.verdict import FAILS, NOT_APPLICABLE, Verdict
+
+
+@pytest.mark.rules
+def test_rule(rule: Verdict, evidence: Evidence) -> None:
+    """The rule finds what is made from its own regex, under its own id."""
+    _end(rule, evidence)
+
+
+@pytest.mark.places
+def test_place(place: Verdict, evidence: Evidence) -> None:
+    """A secret that stands there is found, unless a narrow entry allows the place."""
+    _end(place, evidence)
+
+
+@pytest.mark.entries
+def test_entry(entry: Verdict, evidence: Evidence) -> None:
+    """The entry by itself hides at most a quarter of the rules or places, and no rule of the user's own."""
+    _end(entry, evidence)
+
+
+@pytest.mark.entries
+def test_entries_together(entries: Verdict, evidence: Evidence) -> None:
+    """All entries together hide at most a quarter of the rules or places."""
+    _end(entries, evidence)
+
+
+def _end(verdict: Verdict, evidence: Evidence) -> None:
+    evidence.message = printable(verdict.message)
+    if verdict.outcome == FAILS:
+        raise CheckFailed(evidence.message)
+    if verdict.outcome == NOT_APPLICABLE:
+        not_applicable(evidence.message)
