@@ -25,6 +25,7 @@ from gitleaks_eval.coverage.places_map import (
 )
 from gitleaks_eval.coverage.shown import shown_text
 from gitleaks_eval.coverage.silencing import DEAD, REDUNDANT, EntryResult
+from gitleaks_eval.coverage.subject import Subject
 
 RULE, PLACE, ENTRY, TOGETHER = "rule", "place", "entry", "entries"
 PASSES, FAILS, NOT_APPLICABLE = "passes", "fails", "not_applicable"
@@ -99,25 +100,19 @@ def entry_names(entries: Iterable[Entry], configuration: Configuration, root: Pa
     return names
 
 
-def coverage_of(  # noqa: PLR0913, PLR0917 - what is known of a configuration, each under its name
-    configuration: Configuration,
-    firing: Firing,
-    places: PlacesMap,
-    entries: Sequence[EntryResult],
-    seed: str,
-    root: Path,
+def coverage_of(
+    subject: Subject, firing: Firing, places: PlacesMap, entries: Sequence[EntryResult], root: Path
 ) -> Coverage:
     """Judge a survey.
 
     Args:
-        configuration: the one under test.
+        subject: the configuration under test, and who reads it.
         firing: which rules fire.
         places: which usual places are seen.
         entries: what each of the user's own entries silences.
-        seed: of the samples and of what is planted.
         root: the folder that shown paths are relative to.
     """
-    return _Judging(configuration, firing, places, entries, root).coverage(seed)
+    return _Judging(subject, firing, places, entries, root).coverage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,27 +133,23 @@ class _Hiding:
 
 class _Judging:
     def __init__(
-        self,
-        configuration: Configuration,
-        firing: Firing,
-        places: PlacesMap,
-        entries: Sequence[EntryResult],
-        root: Path,
+        self, subject: Subject, firing: Firing, places: PlacesMap, entries: Sequence[EntryResult], root: Path
     ) -> None:
         self.root = root
-        self.configuration = configuration
+        self.seed = subject.seed
+        self.scanner = subject.dialect.scanner
         self.firing = firing
         self.places = places
         self.own = {rule.rule_id for rule in firing.rules if rule.own}
         self.switched_off = [off for off in firing.switched_off if off.entry]
         self.rule_count = len(firing.rules) + len(self.switched_off)
         self.place_count = sum(one.status in {SEEN, ALLOWLISTED} for one in places.placed)
-        names = entry_names((one.entry for one in entries), configuration, root)
+        names = entry_names((one.entry for one in entries), subject.configuration, root)
         self.hiding = [self._hiding(result, names[result.entry]) for result in entries]
         self.by_spot = {one.result.entry.spot: one for one in self.hiding}
         self.together = self._together()
 
-    def coverage(self, seed: str) -> Coverage:
+    def coverage(self) -> Coverage:
         verdicts = {
             **{key(RULE, rule.rule_id): self._rule(rule) for rule in self.firing.rules},
             **{key(PLACE, one.place.title): self._place(one) for one in self.places.placed},
@@ -169,7 +160,7 @@ class _Judging:
         missing = any(one.status == ALLOWLISTED for one in self.places.placed) or bool(self.switched_off)
         silent = sum(rule.status not in {FIRES, REPORTED_AS} for rule in self.firing.rules)
         return Coverage(
-            seed=seed,
+            seed=self.seed,
             rules=[self._rule_row(rule) for rule in self.firing.rules],
             switched_off=[off.rule_id for off in self.firing.switched_off],
             places=as_rows(self.places, self.root),
@@ -253,7 +244,7 @@ class _Judging:
         if placed.status == SEEN:
             return Verdict(PASSES)
         if placed.status == NOT_SCANNED:
-            return Verdict(NOT_APPLICABLE, "the scanner itself never looks there")
+            return Verdict(NOT_APPLICABLE, f"{self.scanner} itself never looks there")
         if placed.status == NOT_ASKED:
             return Verdict(NOT_APPLICABLE, "not asked: what is planted there cannot be, or no rule finds it")
         message = f"{title}: allowlisted by {placed.blame(self.root) or 'something that is not known'}"
@@ -326,9 +317,11 @@ class _Judging:
             )
             yield f"{counts[ALLOWLISTED]} allowlisted by {_named(blame) or 'something that is not known'}"
         if counts[NOT_SCANNED]:
-            yield f"{counts[NOT_SCANNED]} more are never scanned by the scanner"
+            yield f"{counts[NOT_SCANNED]} more are never scanned by {self.scanner}"
         if not self.place_count:
             yield "no rule in force finds what is planted there"
+        elif counts[NOT_ASKED]:
+            yield f"{counts[NOT_ASKED]} large ones are not asked"
 
 
 def _said(result: EntryResult, places: int, of: int) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,11 +11,13 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once, turn
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.entries import entries_of
-from gitleaks_eval.coverage.firing import ask_rules
-from gitleaks_eval.coverage.places import usual_places
-from gitleaks_eval.coverage.places_survey import Asked, survey
+from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
+from gitleaks_eval.coverage.places import Planted, usual_places
+from gitleaks_eval.coverage.places_survey import Asked, OwnRule, survey
+from gitleaks_eval.coverage.rules import Rule
+from gitleaks_eval.coverage.samples import Bench, bench, samples_or_reason
 from gitleaks_eval.coverage.silencing import ask_entries
-from gitleaks_eval.coverage.subject import Asker, Findings, subject_of
+from gitleaks_eval.coverage.subject import Asker, Findings, Subject, subject_of
 from gitleaks_eval.coverage.verdict import (
     ENTRY,
     PLACE,
@@ -38,6 +41,7 @@ from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.scan import SMALL_BYTES, Scan, Scanner, unread
 
 SEED = "0"
+_ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
 LARGEST_SAMPLE = 1 << 20
 # Which tests are of which kind of `--gitleaks-only`.
 KINDS = {RULE: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES}
@@ -118,9 +122,25 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     title = printable(f"rules, places and entries of {candidate.name or configuration.title(session.settings.root)}")
     with turn(turns, max(1, os.cpu_count() or 1)), under_way(turns.parent / UNDER_WAY, title):
         firing = ask_rules(subject, asker)
-        places = survey(scanner, configuration, Asked(SEED))
+        places = survey(scanner, configuration, Asked(SEED, _own_rule(subject, firing)))
         entries = ask_entries(subject, asker)
-    return coverage_of(configuration, firing, places, entries, SEED, session.settings.root)
+    return coverage_of(subject, firing, places, entries, session.settings.root)
+
+
+def _own_rule(subject: Subject, firing: Firing) -> OwnRule | None:
+    """The first rule of the user's that fires and has values that can stand anywhere."""
+    fires = {result.rule_id for result in firing.rules if result.own and result.status == FIRES}
+    on = bench(subject.effective.rules, subject.effective.allowlists, SEED)
+    able = (one for one in subject.effective.rules if one.id in fires and not one.path)
+    rule = next((one for one in able if _ANYWHERE.fullmatch(_value(one, on))), None)
+    return OwnRule(rule.table, lambda seed: Planted(_value(rule, replace(on, seed=seed)))) if rule else None
+
+
+def _value(rule: Rule, on: Bench) -> str:
+    made = samples_or_reason(rule, on, ["own"])
+    if isinstance(made, str):
+        raise EvaluationError(f"the rule {printable(rule.id)} has no value to plant in the usual places: {made}")
+    return made[0].value
 
 
 def _scanning(scanner: Scanner) -> Callable[[BuiltRepository, Path | None], Findings]:

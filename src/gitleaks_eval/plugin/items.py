@@ -19,7 +19,7 @@ from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, SURVEYS
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
-from gitleaks_eval.plugin.fixtures import register_fixtures
+from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
 from gitleaks_eval.plugin.outcome import (
     Left,
     excuse_report,
@@ -142,10 +142,13 @@ class Items:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Run checks module by module, as people read them; pytest groups them by scenario.
 
-        On real repositories run those that need no ground truth, and no other.
+        On real repositories run those that need no ground truth, and no other; on nothing, none.
         """
         if self.session.repositories:
             items[:] = [item for item in items if not _needs_truth(item)]
+        if not self.session.subjects:
+            # For parameters of which there are none pytest makes a test that it skips.
+            items[:] = [item for item in items if PARAMETER not in getattr(item, "fixturenames", ())]
         places = [index for index, item in enumerate(items) if IDENTITY in item.stash]
         modules: dict[Path, int] = {}
         ordered = sorted(

@@ -80,6 +80,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         findings,
         incomplete=incomplete,
         partial=undecided,
+        scored=bool(scenarios or results),
         faulty=faulty,
         uncovered=any(result.outcome == FAILED for result in surveyed),
         narrowed=coverage is not None and not coverage.whole,

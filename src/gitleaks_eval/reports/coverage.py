@@ -20,7 +20,8 @@ def tested_lines(run: Run) -> Iterator[str]:
     if run.coverage is None:
         return
     yield run.coverage.tested
-    if hides := run.coverage.hides:
+    hides = run.coverage.hides
+    if hides and not any(result.outcome == FAILED for result in run.surveys):
         names = [line.split(" ", 1)[0] for line in hides]
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'} of the configuration"
         yield f"{count} may hide secrets ({few(names, NAMED_AT_MOST)}): at most PASS; see scorecard.md"
@@ -60,7 +61,7 @@ def coverage_markdown(run: Run) -> Iterator[str]:
         counts = (groups[family, status] for status in (SEEN, ALLOWLISTED, NOT_SCANNED, NOT_ASKED))
         yield f"| {family} | {' | '.join(map(str, counts))} |"
     yield from _list("Entries that hide something", coverage.hides)
-    yield from _list("Failed", [result.message for result in run.surveys if result.outcome == FAILED])
+    yield from _list("What fails", [line.removeprefix("FAILED").strip() for line in failed_lines(run)])
     silent = [row for row in coverage.rules if row["status"] not in {"fires", "reported_as"}]
     yield from _list(
         "Rules that do not fire",

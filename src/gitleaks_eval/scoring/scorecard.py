@@ -137,18 +137,19 @@ def make_scorecard(  # noqa: PLR0913 - as `guard`
     *,
     incomplete: bool,
     partial: bool,
+    scored: bool = True,
     faulty: bool = False,
     uncovered: bool = False,
     narrowed: bool = False,
 ) -> Scorecard:
     """Score a run by its results; those of checks that take no scenario stand under None.
 
-    Without any there is no documented decision; the guarded one is about what was asked beside the checks. The last
-    three are those of `guard`.
+    Where no check is `scored` there is no documented decision; the guarded one is about what was asked beside the
+    checks. The last three are those of `guard`.
     """
     results = [result for group in by_scenario.values() for result in group]
     score = score_of(result.outcome for result in results)
-    decision = decide(score.rate) if results and not partial else None
+    decision = decide(score.rate) if scored and not partial else None
     guarded = guard(
         decision or _BEST,
         findings,

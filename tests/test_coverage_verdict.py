@@ -1,0 +1,247 @@
+"""What a survey amounts to: which rules, places and entries fail, what lowers the decision, and what is said of it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gitleaks_eval.config.chain import ConfigFile, Configuration
+from gitleaks_eval.config.hiding import Entry as HidingEntry
+from gitleaks_eval.coverage.entries import Entry, entries_of
+from gitleaks_eval.coverage.firing import Firing, OffRule, RuleResult
+from gitleaks_eval.coverage.layers import layers_of
+from gitleaks_eval.coverage.places import usual_places
+from gitleaks_eval.coverage.places_hiding import Hidden
+from gitleaks_eval.coverage.places_map import PlacesMap, places_map
+from gitleaks_eval.coverage.rules import Dialect, effective
+from gitleaks_eval.coverage.shown import shown_text
+from gitleaks_eval.coverage.silencing import EntryResult
+from gitleaks_eval.coverage.subject import Subject
+from gitleaks_eval.coverage.verdict import Coverage, coverage_from_json, coverage_of, entry_names
+from gitleaks_eval.scoring.scorecard import FindingCounts, guard, make_scorecard
+
+ROOT = Path("/c")
+BUILTIN = {"rules": [{"id": f"r{number}", "regex": "x"} for number in range(8)]}
+OWN = """
+[extend]
+useDefault = true
+disabledRules = ["r7"]
+[[rules]]
+id = "mine"
+regex = 'mine_[a-z]{9}'
+[[rules.allowlists]]
+stopwords = ["sample"]
+[[allowlists]]
+paths = ['^docs/', '^x/']
+"""
+ASKED = [place for place in usual_places() if not place.is_large and not place.is_dropped][:40]
+
+
+def subject(content: str = OWN) -> Subject:
+    file = ConfigFile(ROOT / "my.toml", content.encode(), extends_default=True)
+    configuration = Configuration((file,), "a test")
+    layers = layers_of(configuration, BUILTIN)
+    dialect = Dialect("gitleaks", "8.30.1")
+    return Subject(configuration, layers, effective(layers, BUILTIN, dialect), BUILTIN, "", dialect, "0")
+
+
+def entry(place: str) -> Entry:
+    asked = subject()
+    return next(one for one in entries_of(asked.layers, asked.builtin, asked.dialect) if one.place == place)
+
+
+DOCS, OFF = entry("allowlists[0].paths[0]"), entry("[extend] disabledRules")
+SAMPLE = entry("rules[0].allowlists[0].stopwords[0]")
+
+
+def fires(rule_id: str, *, own: bool = False) -> RuleResult:
+    return RuleResult(rule_id, own, 1, 1, "fires")
+
+
+def firing(*others: RuleResult, off: Sequence[OffRule] = ()) -> Firing:
+    return Firing((*(fires(f"r{number}") for number in range(7)), *others), tuple(off))
+
+
+def places(hidden: int = 0, by: Entry | None = DOCS) -> PlacesMap:
+    """So many of forty places are hidden, all by one entry or by nobody knows what."""
+    gone = frozenset(ASKED[:hidden])
+    reference = dict.fromkeys(ASKED, frozenset({"r0"}))
+    sight = {place: rules for place, rules in reference.items() if place not in gone}
+    blamed = {HidingEntry(ROOT / "my.toml", by.place, *by.spot): gone} if by and gone else {}
+    notes = {} if by else dict.fromkeys(gone, "nobody knows")
+    return places_map(ASKED, sight, reference, Hidden(blamed, notes, is_whole=True))
+
+
+def judged(*entries: EntryResult, rules: Firing | None = None, seen: PlacesMap | None = None) -> Coverage:
+    return coverage_of(subject(), rules or firing(fires("mine", own=True)), seen or places(), entries, ROOT)
+
+
+def outcome(coverage: Coverage, kind: str, name: str) -> str:
+    return coverage.verdict(kind, name).outcome
+
+
+def test_where_all_fires_and_all_is_seen_the_survey_is_whole_and_says_how_much_it_is() -> None:
+    coverage = judged()
+    assert coverage.whole
+    assert {one.outcome for one in coverage.verdicts.values()} == {"passes", "not_applicable"}
+    assert coverage.tested.startswith("tested: 8 of 8 rules, 40 of 40 places (")
+
+
+def test_what_nothing_is_known_of_fails() -> None:
+    assert outcome(judged(), "rule", "no-such-rule") == "fails"
+
+
+@pytest.mark.parametrize(
+    ("status", "by", "own", "expected"),
+    [
+        ("never_fires", (), True, "fails"),
+        ("never_fires", (), False, "not_applicable"),
+        ("not_sampled", (), True, "not_applicable"),
+        ("reported_as", (), True, "passes"),
+        ("allowlisted", (DOCS,), True, "fails"),
+        ("allowlisted", (SAMPLE,), True, "passes"),
+        ("allowlisted", (SAMPLE, DOCS), True, "fails"),
+        ("allowlisted", (), True, "fails"),
+        ("allowlisted", (DOCS,), False, "not_applicable"),
+        ("allowlisted", (replace(SAMPLE, file=None),), True, "fails"),
+    ],
+)
+def test_only_a_rule_of_the_users_own_fails_and_not_by_what_it_says_itself(
+    status: str,
+    by: tuple[Entry, ...],
+    own: bool,  # noqa: FBT001 - a parameter of the test
+    expected: str,
+) -> None:
+    rule = RuleResult("mine", own, 5, 0, status, hidden_by=by, reason="a reason")
+    assert outcome(judged(rules=firing(rule)), "rule", "mine") == expected
+
+
+def test_an_entry_fails_beyond_a_quarter_of_the_rules() -> None:
+    two, three = (EntryResult(DOCS, "live", 9, 9, ordinary=tuple(f"r{one}" for one in range(n))) for n in (2, 3))
+    assert outcome(judged(two), "entry", "my.toml:11") == "passes"
+    coverage = judged(three)
+    assert outcome(coverage, "entry", "my.toml:11") == "fails"
+    message = "my.toml:11 allowlists[0].paths[0] ^docs/: silences 3 of 8 rules"
+    assert coverage.verdict("entry", "my.toml:11").message == message
+    assert outcome(coverage, "entries", "all") == "fails"
+
+
+def test_an_entry_fails_beyond_a_quarter_of_the_places_and_so_do_these_places() -> None:
+    result = EntryResult(DOCS, "live", 9, 9)
+    narrow, wide = judged(result, seen=places(10)), judged(result, seen=places(11))
+    assert [outcome(one, "entry", "my.toml:11") for one in (narrow, wide)] == ["passes", "fails"]
+    assert [outcome(one, "place", ASKED[0].title) for one in (narrow, wide)] == ["passes", "fails"]
+    message = f"{ASKED[0].title}: allowlisted by my.toml allowlists[0].paths[0]"
+    assert narrow.verdict("place", ASKED[0].title).message == message
+    assert "11 allowlisted by my.toml allowlists[0].paths[0]" in wide.tested
+
+
+def test_places_that_nobody_can_be_blamed_for_fail_when_they_are_many() -> None:
+    few, many = judged(seen=places(10, None)), judged(seen=places(11, None))
+    assert [outcome(one, "place", ASKED[0].title) for one in (few, many)] == ["passes", "fails"]
+    assert [one.whole for one in (few, many)] == [False, False]
+
+
+def test_an_entry_that_silences_a_rule_of_the_users_own_fails_but_not_in_that_rule() -> None:
+    assert outcome(judged(EntryResult(DOCS, "live", 1, 9, ordinary=("mine",))), "entry", "my.toml:11") == "fails"
+    assert outcome(judged(EntryResult(SAMPLE, "live", 1, 1, ordinary=("mine",))), "entry", "my.toml:9") == "passes"
+
+
+def test_entries_that_pass_by_themselves_may_fail_together() -> None:
+    other = entry("allowlists[0].paths[1]")
+    coverage = judged(
+        EntryResult(DOCS, "live", 9, 9, ordinary=("r0", "r1")), EntryResult(other, "live", 9, 9, ordinary=("r1", "r2"))
+    )
+    assert [outcome(coverage, "entry", name) for name in ("my.toml:11", "my.toml:11#2")] == ["passes", "passes"]
+    assert coverage.verdict("entries", "all").message == "all entries together silence 3 of 8 rules"
+
+
+def test_rules_that_are_switched_off_count_and_the_entry_is_named() -> None:
+    coverage = judged(
+        EntryResult(OFF, "live", 1, 1, ("r7",), ("r7",)),
+        rules=firing(fires("mine", own=True), off=[OffRule("r7", OFF)]),
+    )
+    assert coverage.tested.startswith("tested: 8 of 9 rules (1 switched off by my.toml [extend] disabledRules), 40 of")
+    assert coverage.switched_off == ["r7"]
+    assert outcome(coverage, "entry", "my.toml:4") == "passes"
+    assert not coverage.whole
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [("live", "hides"), ("no_witness", "hides"), ("dead", "whole"), ("redundant", "whole")]
+)
+def test_a_survey_is_whole_only_while_no_entry_may_hide_anything(status: str, said: str) -> None:
+    assert judged(EntryResult(DOCS, status, 9, 9)).whole == (said == "whole")
+
+
+def test_where_many_rules_of_the_scanners_own_are_silent_the_survey_is_not_whole() -> None:
+    silent = [RuleResult(f"s{number}", own=False, samples=5, found=0, status="never_fires") for number in range(3)]
+    assert judged(rules=firing(*silent[:2])).whole
+    assert not judged(rules=firing(*silent)).whole
+
+
+def test_the_rows_are_those_of_the_report() -> None:
+    rows = judged(EntryResult(DOCS, "live", 9, 9), seen=places(3)).rows()
+    assert list(rows) == ["seed", "rules", "switched_off", "places", "entries"]
+    assert rows["entries"] == [
+        {
+            "entry": "^docs/",
+            "kind": "path",
+            "file": "my.toml",
+            "line": 11,
+            "silences_rules": 9,
+            "hides_places": 3,
+            "status": "live",
+            "why": None,
+        }
+    ]
+    assert rows["rules"][-1] == {
+        "rule_id": "mine",
+        "own": True,
+        "samples": 1,
+        "found": 1,
+        "status": "fires",
+        "reported_as": None,
+        "hidden_by": None,
+        "reason": None,
+    }
+
+
+def test_another_process_reads_what_one_has_left() -> None:
+    coverage = judged(EntryResult(DOCS, "live", 9, 9), seen=places(11))
+    assert coverage_from_json(json.loads(json.dumps(coverage.as_json()))) == coverage
+
+
+def test_entries_of_one_line_have_numbers() -> None:
+    asked = subject()
+    names = entry_names(entries_of(asked.layers, asked.builtin, asked.dialect), asked.configuration, ROOT)
+    assert sorted(names.values()) == ["my.toml:11", "my.toml:11#2", "my.toml:4", "my.toml:9"]
+
+
+def test_a_value_that_is_allowed_is_not_shown_whole() -> None:
+    allowed = replace(SAMPLE, text="abcd" * 8)
+    assert shown_text(allowed) == "abcd…"
+    assert shown_text(replace(DOCS, text="^a/very/long/path/to/fixtures/")) == "^a/very/long/path/to/fixtures/"
+    assert len(shown_text(replace(DOCS, text="x" * 1000))) < 100
+
+
+# --- what it means for the decision
+
+
+def test_a_failed_survey_decides_and_one_that_is_not_whole_caps_at_pass() -> None:
+    def decision(before: str, *, uncovered: bool = False, narrowed: bool = False) -> str:
+        return guard(before, FindingCounts(), incomplete=False, uncovered=uncovered, narrowed=narrowed)
+
+    assert decision("STRONG_PASS") == "STRONG_PASS"
+    assert decision("STRONG_PASS", uncovered=True) == "FAIL"
+    assert decision("STRONG_PASS", narrowed=True) == "PASS"
+    assert [decision(one, narrowed=True) for one in ("PASS", "WEAK_PASS", "FAIL")] == ["PASS", "WEAK_PASS", "FAIL"]
+
+
+def test_without_checks_there_is_no_documented_decision_and_a_guarded_one() -> None:
+    card = make_scorecard({}, FindingCounts(), incomplete=False, partial=False, scored=False)
+    assert (card.decision, card.guarded_decision) == (None, "STRONG_PASS")
+    card = make_scorecard({}, FindingCounts(), incomplete=True, partial=False, scored=False)
+    assert (card.decision, card.guarded_decision) == (None, "FAIL")
