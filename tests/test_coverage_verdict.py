@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from gitleaks_eval.coverage.silencing import EntryResult
 from gitleaks_eval.coverage.subject import Subject
 from gitleaks_eval.coverage.verdict import Coverage, coverage_from_json, coverage_of, entry_names
 from gitleaks_eval.scoring.scorecard import FindingCounts, guard, make_scorecard
+from gitleaks_eval.scoring.surveyed import Moves, moves, surveyed_from
 
 ROOT = Path("/c")
 BUILTIN = {"rules": [{"id": f"r{number}", "regex": "x"} for number in range(8)]}
@@ -245,3 +247,32 @@ def test_without_checks_there_is_no_documented_decision_and_a_guarded_one() -> N
     assert (card.decision, card.guarded_decision) == (None, "STRONG_PASS")
     card = make_scorecard({}, FindingCounts(), incomplete=True, partial=False, scored=False)
     assert (card.decision, card.guarded_decision) == (None, "FAIL")
+
+
+# --- one candidate against another
+
+
+def rows(**statuses: str) -> dict[str, Any]:
+    """`coverage` of a report, with rules `r_…` and places `p_…` of these statuses."""
+    rules = [{"rule_id": name, "status": status} for name, status in statuses.items() if name.startswith("r_")]
+    listed = [
+        {"family": "path", "case": name, "status": status} for name, status in statuses.items() if name.startswith("p_")
+    ]
+    return {"rules": rules, "places": listed}
+
+
+def test_what_fires_or_is_seen_in_one_and_not_in_the_other_is_lost_or_gained() -> None:
+    before = surveyed_from(rows(r_a="fires", r_b="fires", r_c="reported_as", p_a="seen", p_b="seen", p_c="not_scanned"))
+    after = surveyed_from(
+        rows(r_a="fires", r_b="never_fires", r_d="fires", p_a="allowlisted", p_b="not_asked", p_c="seen")
+    )
+    assert before
+    assert after
+    moved = moves(before, after)
+    assert moved == Moves(("r_b", "r_c"), ("r_d",), ("path:p_a",), ("path:p_c",))
+    assert next(moved.reasons()) == "2 rules no longer fire (r_b, r_c)"
+    assert not moves(after, after).loses
+
+
+def test_where_nothing_was_asked_there_is_nothing_to_compare() -> None:
+    assert surveyed_from(None) is None

@@ -14,6 +14,8 @@ from gitleaks_eval.core.process import Finished
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.engine.run import evaluate
+from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.scanners import scan as scans
 from gitleaks_eval.scanners.build import probe
 
@@ -198,6 +200,33 @@ def test_of_several_candidates_each_has_its_tests_and_what_fails_for_the_baselin
         *scanner, mine, "--gitleaks-config=other.toml", "--gitleaks-only=rules", "-rx", "-v"
     )
     result.stdout.fnmatch_lines(["*::test_rule?my.toml-never? XFAIL*", "*::test_rule?other.toml-never? XFAIL*"])
+
+
+def test_a_configuration_that_hides_more_than_the_baselines_is_a_regression(
+    pytester: pytest.Pytester, scanner: list[str], evil: str
+) -> None:
+    result = pytester.runpytest_subprocess(*scanner, "--gitleaks-config=builtin", evil, BESIDE)
+    assert result.ret == 1
+    line = next(line for line in result.outlines if line.startswith("REGRESSION"))
+    assert "216 rules no longer fire" in line
+    assert "105 places are no longer seen" in line
+    document = json.loads((pytester.path / "gitleaks-eval-results/comparison.json").read_text(encoding="utf-8"))
+    assert schema_problems("comparison", document) == []
+    [pair] = document["pairs"]
+    assert (len(pair["rules_lost"]), len(pair["places_lost"]), pair["rules_gained"]) == (216, 105, [])
+
+
+def test_an_evaluation_without_a_session_is_asked_the_same(
+    tmp_path: Path, gitleaks: Callable[[str], Path], evil: str, pytester: pytest.Pytester
+) -> None:
+    only = BESIDE.partition("=")[2]
+    config = str(pytester.path / evil.partition("=")[2])
+    run = evaluate(Settings.of(tmp_path, binary=str(gitleaks("8.30.1")), config=config, only=only))
+    assert run.scorecard.guarded_decision == "FAIL"
+    assert run.coverage
+    assert run.coverage.tested.startswith("tested: 6 of 222 rules")
+    assert Counter(result.outcome for result in run.surveys)["failed"] == 77
+    assert not run.partial
 
 
 @pytest.mark.parametrize("kind", ["rules", "places", "entries"])

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
@@ -96,13 +97,19 @@ def surveyed(session: Session, candidate: Candidate) -> Coverage:
     """
     folder = _folder(session, candidate.name)
     path = made_once(folder, lambda: json.dumps(_survey(session, candidate).as_json()).encode())
-    return coverage_from_json(json.loads(path.read_bytes()))
+    return _read(path)
 
 
 def survey_left(session: Session, candidate: str) -> Coverage | None:
     """What this run has of the survey of a candidate; None where none was made, or it failed."""
     path = _folder(session, candidate) / "product.json"
-    return coverage_from_json(json.loads(path.read_bytes())) if path.exists() else None
+    return _read(path) if path.exists() else None
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path) -> Coverage:
+    # Each test asks; the private folder of each run has a name of its own.
+    return coverage_from_json(json.loads(path.read_bytes()))
 
 
 def _folder(session: Session, candidate: str) -> Path:

@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from gitleaks_eval.checks.outcome import asked_for, run_check
-from gitleaks_eval.checks.result import ERROR, CheckResult
+from gitleaks_eval.checks.result import ERROR, FAILED, NOT_APPLICABLE, PASSED, SURVEY, CheckResult
 from gitleaks_eval.checks.shipped import ShippedCheck, shipped_checks
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import json_value
+from gitleaks_eval.coverage.verdict import FAILS, PASSES
+from gitleaks_eval.coverage.verdict import NOT_APPLICABLE as INAPPLICABLE
 from gitleaks_eval.engine.begin import find_scanners, lay_out
-from gitleaks_eval.engine.candidates import Trial
+from gitleaks_eval.engine.candidates import Candidate, Trial
+from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed
 from gitleaks_eval.engine.finish import candidate_run, explain_misses
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
@@ -59,6 +62,23 @@ def _results(session: Session) -> Iterator[CheckResult]:
             has_truth = isinstance(trial.subject, Scenario)
             if has_truth or "expected" not in asked_for(check.function):
                 yield _result(session, check, trial)
+    for candidate in session.settings.candidates:
+        for case in survey_cases(session, candidate):
+            yield _survey_result(session, candidate, case)
+
+
+_OUTCOMES = {PASSES: PASSED, FAILS: FAILED, INAPPLICABLE: NOT_APPLICABLE}
+
+
+def _survey_result(session: Session, candidate: Candidate, case: Case) -> CheckResult:
+    try:
+        verdict = surveyed(session, candidate).verdict(case.kind, case.name)
+        outcome, message = _OUTCOMES[verdict.outcome], verdict.message
+    except EvaluationError as error:
+        outcome, message = ERROR, str(error)
+    return CheckResult(
+        *(case.kind, case.name, SURVEY, None, outcome, message, "null", "null"), nodeid=case.id, duration_ms=0.0
+    )
 
 
 def _result(session: Session, check: ShippedCheck, trial: Trial) -> CheckResult:

@@ -21,7 +21,6 @@ _TESTS = {RULE: "test_rule", PLACE: "test_place", ENTRY: "test_entry", TOGETHER:
 def register_survey_fixtures(module: pytest.Module, session: Session, left: Left) -> Collection[str]:
     """Register what the tests ask for, and name the tests that have nothing to look at."""
     cases: defaultdict[str, list[Case]] = defaultdict(list)
-    known: dict[str, Coverage] = {}
     for candidate in session.settings.candidates:
         for case in survey_cases(session, candidate):
             cases[case.kind].append(case)
@@ -29,9 +28,7 @@ def register_survey_fixtures(module: pytest.Module, session: Session, left: Left
     def verdict(request: pytest.FixtureRequest) -> Verdict:
         """What the survey says of this rule, place or entry."""
         case: Case = request.param
-        if case.candidate not in known:
-            known[case.candidate] = _surveyed(session, case.candidate)
-        return known[case.candidate].verdict(case.kind, case.name)
+        return _surveyed(session, case.candidate).verdict(case.kind, case.name)
 
     def evidence() -> Evidence:
         """Where the message of the test is left."""

@@ -17,6 +17,7 @@ from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 from gitleaks_eval.scoring.evaluated import Evaluated, check_outcomes, lint_faults
 from gitleaks_eval.scoring.scorecard import count_findings, make_scorecard
+from gitleaks_eval.scoring.surveyed import surveyed_from
 
 
 def make_run(  # noqa: PLR0913 - the values of a report, each under its name
@@ -125,6 +126,7 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
         guarded_decision=run.scorecard.guarded_decision,
         has_errors=run.incomplete,
         corpora=run.corpora,
+        surveyed=surveyed_from(run.coverage.rows() if run.coverage else None),
         scan_ms=ordered[len(ordered) // 2] if ordered else None,
         scan_ms_spread=(ordered[0], ordered[-1]) if ordered else None,
     )

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import gitleaks_eval
@@ -143,6 +143,7 @@ def _pair(pair: Pair, compared: Compared) -> str:
         "neighbour": pair.neighbour,
         "reasons": list(pair.reasons),
         "time_ratio": pair.time_ratio,
+        **asdict(pair.moves),
     }
     lists: dict[str, Iterable[Difference | Any]] = {kind: getattr(pair.differences, kind) for kind in DIFFERENCES}
     lists |= {"checks_worse": pair.checks_worse, "checks_better": pair.checks_better}
@@ -162,7 +163,7 @@ def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
     pair = next((pair for pair in pairs if pair.candidate == one.name), None)
     return [
         printable(one.name),
-        f"{one.score * SCALE:.2f}",
+        f"{one.score * SCALE:.2f}" if one.decision else "-",
         one.guarded_decision or "-",
         *(rates[name] for name in ("precision", "recall", "f1")),
         str(len(pair.differences.lost)) if pair else "-",

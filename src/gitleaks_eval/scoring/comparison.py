@@ -1,7 +1,7 @@
 """What changes from one evaluated candidate to another, finding by finding, and whether it is safe. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 from operator import not_
 
@@ -10,6 +10,7 @@ from gitleaks_eval.core.text import few
 from gitleaks_eval.scoring.differences import CheckChange, Difference, Differences, find_differences
 from gitleaks_eval.scoring.evaluated import BADNESS, CheckKey, Evaluated
 from gitleaks_eval.scoring.excuses import SPEED_CHECKS, explains, fails_by_loss
+from gitleaks_eval.scoring.surveyed import Moves, moves
 
 SAFE, REVIEW, REGRESSION, INCOMPLETE = "SAFE", "REVIEW", "REGRESSION", "INCOMPLETE"
 
@@ -20,6 +21,7 @@ class Pair:
 
     `time_ratio` is the candidate's scan time over the baseline's, None where one is unknown. A pair that is
     `neighbour` is of two candidates in a row, of which none is the baseline: it decides nothing.
+    `moves` are rules and places, where both were asked for them.
     """
 
     baseline: str
@@ -31,6 +33,7 @@ class Pair:
     checks_better: tuple[CheckChange, ...]
     time_ratio: float | None = None
     neighbour: bool = False
+    moves: Moves = field(default_factory=Moves)
 
 
 def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()) -> Pair:
@@ -40,7 +43,8 @@ def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()
     """
     differences = find_differences(baseline.matchings, candidate.matchings)
     worse, better = _changed_checks(baseline.outcomes, candidate.outcomes)
-    verdict, reasons = _judge(baseline, candidate, differences, worse)
+    moved = moves(baseline.surveyed, candidate.surveyed) if baseline.surveyed and candidate.surveyed else Moves()
+    verdict, reasons = _judge(baseline, candidate, differences, worse, moved)
     return Pair(
         baseline=baseline.name,
         candidate=candidate.name,
@@ -50,6 +54,7 @@ def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()
         checks_worse=worse,
         checks_better=better,
         time_ratio=candidate.scan_ms / baseline.scan_ms if candidate.scan_ms and baseline.scan_ms else None,
+        moves=moved,
     )
 
 
@@ -59,10 +64,15 @@ def neighbours(candidates: Iterable[Evaluated]) -> list[Pair]:
 
 
 def _judge(
-    baseline: Evaluated, candidate: Evaluated, differences: Differences, worse: Sequence[CheckChange]
+    baseline: Evaluated,
+    candidate: Evaluated,
+    differences: Differences,
+    worse: Sequence[CheckChange],
+    moved: Moves,
 ) -> tuple[str, list[str]]:
     unfinished = [f"{one.name} has errors" for one in (baseline, candidate) if one.has_errors]
-    if not baseline.matchings.keys() & candidate.matchings.keys():
+    has_surveys = bool(baseline.surveyed and candidate.surveyed)
+    if not has_surveys and not baseline.matchings.keys() & candidate.matchings.keys():
         unfinished.append(f"{baseline.name} and {candidate.name} have no evaluated scenario in common")
     unfinished += [
         f"{name}: {candidate.name} misses what only its own ground truth lists"
@@ -86,17 +96,23 @@ def _judge(
         *_number_lost(differences),
         *(f"{_check(change)} fails, and passes with {baseline.name}" for change in not_by_loss),
         *lint,
+        *moved.reasons(),
         *[f"{len(unknown)} checks fail that {baseline.name} does not have ({few(unknown)})"] * bool(unknown),
         *_numbers(differences),
         *[f"slower: {few(list(map(_check, slower)))}"] * bool(slower),
     ]
     if unfinished:
         return INCOMPLETE, reasons
-    if differences.lost or failing or lint:
+    # What another version or scanner does not look for is to be seen by people.
+    if differences.lost or failing or lint or (moved.loses and _are_one_build(baseline, candidate)):
         return REGRESSION, reasons
     if unknown:
         return INCOMPLETE, reasons
-    return (REVIEW if to_review else SAFE), reasons or ["nothing differs"]
+    return (REVIEW if to_review or moved.loses else SAFE), reasons or ["nothing differs"]
+
+
+def _are_one_build(baseline: Evaluated, candidate: Evaluated) -> bool:
+    return all(baseline.scanner[name] == candidate.scanner[name] for name in ("name", "version"))
 
 
 def _worse_lint(baseline: Evaluated, candidate: Evaluated) -> Iterator[str]:
@@ -143,6 +159,8 @@ def _check(change: CheckChange | CheckKey) -> str:
 
 def _unshared(baseline: Evaluated, candidate: Evaluated) -> Iterator[str]:
     for one, other in ((baseline, candidate), (candidate, baseline)):
+        if one.surveyed and not other.surveyed:
+            yield f"not compared: only {one.name} was asked for rules and places"
         scenarios = sorted(one.matchings.keys() - other.matchings.keys())
         if scenarios:
             yield f"not compared: only {one.name} has {few(scenarios)}"

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Matching
 from gitleaks_eval.analysis.metrics import Metrics, make_metrics
 from gitleaks_eval.config.chain import BUILTIN
+from gitleaks_eval.scoring.surveyed import Surveyed
 
 # The tests of a configuration; where it is the scanner's own there are none, and nothing is wrong.
 LINT_CHECKS = ("CL-1", "CL-2")
@@ -30,6 +31,7 @@ class Evaluated:
     `matchings` are by scenario, of which the `corpora` are external; `scanner` has the keys of the report's
     `scanner`, `score` is 0 to 1, `lint` has the faults of its configuration by check id, where they are known,
     `scan_ms` the median time of one scan, repeated, in milliseconds and `scan_ms_spread` its least and most.
+    `surveyed` is None where rules and places were not asked for.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Evaluated:
     scan_ms_spread: tuple[float, float] | None = None
     lint: Mapping[str, frozenset[str]] = field(default_factory=dict)
     corpora: frozenset[str] = frozenset()
+    surveyed: Surveyed | None = None
 
     def planted(self) -> Metrics:
         """The metrics of the scenarios whose secrets are planted; those of corpora are never mixed with them."""

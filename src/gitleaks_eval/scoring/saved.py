@@ -9,6 +9,7 @@ from gitleaks_eval.analysis.metrics import make_metrics
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.schema import report_problems
 from gitleaks_eval.scoring.evaluated import BADNESS, STATUSES, Evaluated, check_outcomes, lint_faults
+from gitleaks_eval.scoring.surveyed import surveyed_from
 
 SUPPORTED_SCHEMA = "1.0"
 
@@ -48,6 +49,7 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
         guarded_decision=summary["guarded_decision"],
         has_errors=document["incomplete"],
         corpora=frozenset(document.get("corpora", {}).get("by_scenario", ())),
+        surveyed=surveyed_from(document.get("coverage")),
     )
 
 
