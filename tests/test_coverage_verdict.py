@@ -16,11 +16,12 @@ from gitleaks_eval.coverage.layers import layers_of
 from gitleaks_eval.coverage.places import usual_places
 from gitleaks_eval.coverage.places_hiding import Hidden
 from gitleaks_eval.coverage.places_map import PlacesMap, places_map
+from gitleaks_eval.coverage.result import Coverage, coverage_from_json
 from gitleaks_eval.coverage.rules import Dialect, effective
 from gitleaks_eval.coverage.shown import shown_text
 from gitleaks_eval.coverage.silencing import EntryResult
 from gitleaks_eval.coverage.subject import Subject
-from gitleaks_eval.coverage.verdict import Coverage, coverage_from_json, coverage_of, entry_names
+from gitleaks_eval.coverage.verdict import coverage_of, entry_names
 from gitleaks_eval.scoring.scorecard import FindingCounts, guard, make_scorecard
 from gitleaks_eval.scoring.surveyed import Moves, moves, surveyed_from
 
@@ -168,6 +169,12 @@ def test_rules_that_are_switched_off_count_and_the_entry_is_named() -> None:
     assert coverage.tested.startswith("tested: 8 of 9 rules (1 switched off by my.toml [extend] disabledRules), 40 of")
     assert coverage.switched_off == ["r7"]
     assert outcome(coverage, "entry", "my.toml:4") == "passes"
+    assert not coverage.whole
+
+
+def test_rules_of_the_scanners_own_that_nothing_extends_are_counted_and_the_survey_is_not_whole() -> None:
+    coverage = judged(rules=firing(off=[OffRule("r7", None)]))
+    assert coverage.tested.startswith("tested: 7 of 7 rules (1 more of gitleaks's own are not in force), 40 of 40")
     assert not coverage.whole
 
 

@@ -1,8 +1,8 @@
-"""What a survey of rules, places and entries amounts to: a verdict a test, one sentence of numbers, and the rows."""
+"""The judgement of a survey: which rules, places and entries fail, one sentence of numbers, and the rows."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,68 +23,26 @@ from gitleaks_eval.coverage.places_map import (
     Status,
     as_rows,
 )
+from gitleaks_eval.coverage.result import (
+    ENTRY,
+    FAILS,
+    NOT_APPLICABLE,
+    PASSES,
+    PLACE,
+    RULE,
+    TOGETHER,
+    Coverage,
+    Verdict,
+    key,
+)
 from gitleaks_eval.coverage.shown import shown_text
 from gitleaks_eval.coverage.silencing import DEAD, REDUNDANT, EntryResult
 from gitleaks_eval.coverage.subject import Subject
 
-RULE, PLACE, ENTRY, TOGETHER = "rule", "place", "entry", "entries"
-PASSES, FAILS, NOT_APPLICABLE = "passes", "fails", "not_applicable"
 # One part in so many of all rules, or of all places, may be hidden: more fails.
 PART = 4
 NAMED_AT_MOST = 2
 LISTED_AT_MOST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """How a test ends (`passes`, `fails` or `not_applicable`), and why, as people read it."""
-
-    outcome: str
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """What a verdict speaks for: `rules`, `places` and `entries` are the rows of evaluation_report.json.
-
-    `switched_off` are the ids of the scanner's own rules that are not in force. `verdicts` are of tests, by kind and
-    name (`rule:jwt`, `place:path:src/a.png`, `entry:my.toml:4`). `tested` is one sentence of numbers, and `hides` has
-    a line for each entry that hides something. A run is not `whole` where something is hidden.
-    """
-
-    seed: str
-    rules: Sequence[Mapping[str, Any]]
-    switched_off: Sequence[str]
-    places: Sequence[Mapping[str, Any]]
-    entries: Sequence[Mapping[str, Any]]
-    verdicts: Mapping[str, Verdict]
-    tested: str
-    hides: Sequence[str]
-    whole: bool
-
-    def verdict(self, kind: str, name: str) -> Verdict:
-        """The verdict of a test; of one that nothing is known of, that it fails."""
-        return self.verdicts.get(key(kind, name), Verdict(FAILS, f"{kind} {name}: nothing is known of it"))
-
-    def rows(self) -> dict[str, Any]:
-        """`coverage` of evaluation_report.json."""
-        names = ("seed", "rules", "switched_off", "places", "entries")
-        return {name: getattr(self, name) for name in names}
-
-    def as_json(self) -> dict[str, Any]:
-        """This value, for another process; `coverage_from_json` is the inverse."""
-        return asdict(self)
-
-
-def coverage_from_json(document: Mapping[str, Any]) -> Coverage:
-    """The value that another process has left."""
-    verdicts = {name: Verdict(**verdict) for name, verdict in document["verdicts"].items()}
-    return Coverage(**{**document, "verdicts": verdicts})
-
-
-def key(kind: str, name: str) -> str:
-    """What a test is known as."""
-    return f"{kind}:{name}"
 
 
 def entry_names(entries: Iterable[Entry], configuration: Configuration, root: Path) -> dict[Entry, str]:
@@ -157,7 +115,7 @@ class _Judging:
             key(TOGETHER, "all"): Verdict(FAILS, self.together) if self.together else Verdict(PASSES),
         }
         hiding = [one for one in self.hiding if one.counts]
-        missing = any(one.status == ALLOWLISTED for one in self.places.placed) or bool(self.switched_off)
+        missing = any(one.status == ALLOWLISTED for one in self.places.placed) or bool(self.firing.switched_off)
         silent = sum(rule.status not in {FIRES, REPORTED_AS} for rule in self.firing.rules)
         return Coverage(
             seed=self.seed,
@@ -299,6 +257,8 @@ class _Judging:
         if self.switched_off:
             blame = self._blame(_most(off.entry for off in self.switched_off if off.entry))
             yield f"{len(self.switched_off)} switched off by {blame}"
+        if others := len(self.firing.switched_off) - len(self.switched_off):
+            yield f"{others} more of {self.scanner}'s own are not in force"
         if counts[RULE_ALLOWLISTED]:
             by = self._blame(_most(one for rule in self.firing.rules for one in rule.hidden_by))
             yield f"{counts[RULE_ALLOWLISTED]} allowlisted by {by or 'something that is not known'}"

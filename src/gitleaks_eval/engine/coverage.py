@@ -15,21 +15,12 @@ from gitleaks_eval.coverage.entries import entries_of
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
 from gitleaks_eval.coverage.places import Planted, usual_places
 from gitleaks_eval.coverage.places_survey import Asked, OwnRule, survey
+from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, TOGETHER, Coverage, coverage_from_json, key
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.samples import Bench, bench, samples_or_reason
 from gitleaks_eval.coverage.silencing import ask_entries
 from gitleaks_eval.coverage.subject import Asker, Findings, Subject, subject_of
-from gitleaks_eval.coverage.verdict import (
-    ENTRY,
-    PLACE,
-    RULE,
-    TOGETHER,
-    Coverage,
-    coverage_from_json,
-    coverage_of,
-    entry_names,
-    key,
-)
+from gitleaks_eval.coverage.verdict import coverage_of, entry_names
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.kinds import ENTRIES, PLACES, RULES
 from gitleaks_eval.engine.session import Session

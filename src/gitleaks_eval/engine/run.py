@@ -11,8 +11,8 @@ from gitleaks_eval.checks.shipped import ShippedCheck, shipped_checks
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import json_value
-from gitleaks_eval.coverage.verdict import FAILS, PASSES
-from gitleaks_eval.coverage.verdict import NOT_APPLICABLE as INAPPLICABLE
+from gitleaks_eval.coverage.result import FAILS, PASSES
+from gitleaks_eval.coverage.result import NOT_APPLICABLE as INAPPLICABLE
 from gitleaks_eval.engine.begin import find_scanners, lay_out
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed

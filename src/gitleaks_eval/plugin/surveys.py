@@ -8,7 +8,7 @@ import pytest
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import SURVEY, Identity
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.verdict import ENTRY, FAILS, PLACE, RULE, TOGETHER, Coverage, Verdict
+from gitleaks_eval.coverage.result import ENTRY, FAILS, PLACE, RULE, TOGETHER, Coverage, Verdict
 from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.outcome import Left

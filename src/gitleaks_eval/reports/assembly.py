@@ -10,7 +10,7 @@ from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, SURVEY, CheckResult
 from gitleaks_eval.core.text import few
-from gitleaks_eval.coverage.verdict import Coverage
+from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Judged
 from gitleaks_eval.reports.judges import combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run

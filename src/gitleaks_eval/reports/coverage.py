@@ -7,7 +7,7 @@ from itertools import islice
 from gitleaks_eval.checks.result import FAILED
 from gitleaks_eval.core.text import few, markdown
 from gitleaks_eval.coverage.places_map import ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN
-from gitleaks_eval.coverage.verdict import PLACE
+from gitleaks_eval.coverage.result import PLACE
 from gitleaks_eval.reports.run import Run
 
 FAILED_AT_MOST = 12

@@ -9,7 +9,7 @@ from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.mark import not_applicable
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.coverage.verdict import FAILS, NOT_APPLICABLE, Verdict
+from gitleaks_eval.coverage.result import FAILS, NOT_APPLICABLE, Verdict
 
 
 @pytest.mark.rules

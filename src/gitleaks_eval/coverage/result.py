@@ -1,0 +1,60 @@
+"""What a survey of rules, places and entries amounts to, as values: a verdict a test, numbers, and rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+RULE, PLACE, ENTRY, TOGETHER = "rule", "place", "entry", "entries"
+PASSES, FAILS, NOT_APPLICABLE = "passes", "fails", "not_applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a test ends (`passes`, `fails` or `not_applicable`), and why, as people read it."""
+
+    outcome: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a verdict speaks for: `rules`, `places` and `entries` are the rows of evaluation_report.json.
+
+    `switched_off` are the ids of the scanner's own rules that are not in force. `verdicts` are of tests, by kind and
+    name (`rule:jwt`, `place:path:src/a.png`, `entry:my.toml:4`). `tested` is one sentence of numbers, and `hides` has
+    a line for each entry that hides something. A run is not `whole` where something is hidden.
+    """
+
+    seed: str
+    rules: Sequence[Mapping[str, Any]]
+    switched_off: Sequence[str]
+    places: Sequence[Mapping[str, Any]]
+    entries: Sequence[Mapping[str, Any]]
+    verdicts: Mapping[str, Verdict]
+    tested: str
+    hides: Sequence[str]
+    whole: bool
+
+    def verdict(self, kind: str, name: str) -> Verdict:
+        """The verdict of a test; of one that nothing is known of, that it fails."""
+        return self.verdicts.get(key(kind, name), Verdict(FAILS, f"{kind} {name}: nothing is known of it"))
+
+    def rows(self) -> dict[str, Any]:
+        """`coverage` of evaluation_report.json."""
+        names = ("seed", "rules", "switched_off", "places", "entries")
+        return {name: getattr(self, name) for name in names}
+
+    def as_json(self) -> dict[str, Any]:
+        """This value, for another process; `coverage_from_json` is the inverse."""
+        return asdict(self)
+
+
+def coverage_from_json(document: Mapping[str, Any]) -> Coverage:
+    """The value that another process has left."""
+    verdicts = {name: Verdict(**verdict) for name, verdict in document["verdicts"].items()}
+    return Coverage(**{**document, "verdicts": verdicts})
+
+
+def key(kind: str, name: str) -> str:
+    """What a test is known as."""
+    return f"{kind}:{name}"
