@@ -9,7 +9,7 @@ from corpus import report, shipped_scenarios
 
 from gitleaks_eval.analysis.metrics import metrics_json
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.engine.kinds import ALL
+from gitleaks_eval.engine.kinds import DEFAULT
 from gitleaks_eval.scoring.saved import evaluated_from_report
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -122,9 +122,9 @@ def test_scenarios_alone_leave_out_what_the_ini_file_names(pytester: pytest.Pyte
     assert "real_world" not in document
 
 
-def test_all_kinds_are_what_is_evaluated_anyway(pytester: pytest.Pytester, options: list[str]) -> None:
+def test_the_usual_kinds_are_what_is_evaluated_anyway(pytester: pytest.Pytester, options: list[str]) -> None:
     shipped = shipped_scenarios(pytester.path / "s", "private-keys")
-    pytester.runpytest_subprocess(*options, shipped, f"--gitleaks-only={','.join(ALL)}")
+    pytester.runpytest_subprocess(*options, shipped, f"--gitleaks-only={','.join(DEFAULT)}")
     document = report(pytester)
     assert [one["name"] for one in document["scenarios"]] == ["labelled", "private-keys"]
     assert "only" not in document
@@ -133,7 +133,7 @@ def test_all_kinds_are_what_is_evaluated_anyway(pytester: pytest.Pytester, optio
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--gitleaks-only=corpus"], "--gitleaks-only 'corpus': 'corpus' is not one of scenarios, corpora, repos"),
+        (["--gitleaks-only=corpus"], "--gitleaks-only 'corpus': 'corpus' is not one of scenarios, rules, places*"),
         (["--gitleaks-only="], "--gitleaks-only '': '' is not one of *"),
         (["--gitleaks-only=corpora,"], "--gitleaks-only 'corpora,': '' is not one of *"),
         (["--gitleaks-only=corpora"], "--gitleaks-only 'corpora': there is none; name some with --gitleaks-corpus"),

@@ -229,6 +229,16 @@ def test_an_evaluation_without_a_session_is_asked_the_same(
     assert not run.partial
 
 
+def test_judges_lift_no_decision_above_what_the_survey_leaves(
+    pytester: pytest.Pytester, scanner: list[str], evil: str
+) -> None:
+    judges = ["--gitleaks-judges", "--gitleaks-judge-mode=heuristic"]
+    pytester.runpytest_subprocess(*scanner, evil, ALL, *judges)
+    assert report(pytester)["combined"]["guarded_decision"] == "FAIL"
+    pytester.runpytest_subprocess(*judges)
+    assert report(pytester)["combined"]["guarded_decision"] == "FAIL"
+
+
 @pytest.mark.parametrize("kind", ["rules", "places", "entries"])
 def test_a_kind_alone_is_asked_alone(pytester: pytest.Pytester, scanner: list[str], kind: str) -> None:
     result = pytester.runpytest_subprocess(

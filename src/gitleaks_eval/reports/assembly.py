@@ -102,7 +102,9 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         analyses=analyses,
         repositories=repositories,
         judged=judged,
-        combined=combined_of(judged, card, incomplete=incomplete, partial=partial, faulty=faulty),
+        combined=combined_of(
+            judged, card, incomplete=incomplete, partial=partial, faulty=faulty, surveyed=bool(surveyed)
+        ),
         judge_log=judge_log,
         lint=lint,
         only=only,

@@ -15,7 +15,7 @@ from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Verdict, combine
 from gitleaks_eval.reports.folder import REPORT
-from gitleaks_eval.scoring.scorecard import FindingCounts, Scorecard
+from gitleaks_eval.scoring.scorecard import THRESHOLDS, FindingCounts, Scorecard
 
 HEADING = "## Judges"
 _TITLES = {SYNTHETIC: "Synthetic scenarios", REAL_WORLD: "Real repositories"}
@@ -50,15 +50,19 @@ def read_report(folder: Path, corpus_sha256: str, *, scanned: bool) -> Mapping[s
     return document
 
 
-def combined_of(
-    judged: Judged | None, card: Scorecard, *, incomplete: bool, partial: bool, faulty: bool
+def combined_of(  # noqa: PLR0913 - what may lower it, each under its name
+    judged: Judged | None, card: Scorecard, *, incomplete: bool, partial: bool, faulty: bool, surveyed: bool = False
 ) -> Combined | None:
-    """The combined score of a run, when judges looked at its scenarios."""
+    """The combined score of a run, when judges looked at its scenarios.
+
+    Judges know nothing of rules, places and entries: where these were `surveyed` it is not above the run's own.
+    """
     judgement = judged.by_mode.get(SYNTHETIC) if judged else None
     if judgement is None:
         return None
     combined = combine(judgement, card.score.rate, card.findings, incomplete=incomplete, partial=partial)
-    return _capped(combined) if faulty else combined
+    combined = _capped(combined) if faulty else combined
+    return _not_above(combined, card.guarded_decision) if surveyed else combined
 
 
 def combined_with(report: Mapping[str, Any], judged: Judged) -> Combined | None:
@@ -70,7 +74,15 @@ def combined_with(report: Mapping[str, Any], judged: Judged) -> Combined | None:
     findings = FindingCounts(**summary["findings"])
     faulty = any(one["outcome"] == FAILED for one in report.get("config_lint", ()))
     combined = combine(judgement, summary["score"], findings, incomplete=report["incomplete"], partial=False)
-    return _capped(combined) if faulty else combined
+    combined = _capped(combined) if faulty else combined
+    return _not_above(combined, summary["guarded_decision"]) if report.get("coverage") else combined
+
+
+def _not_above(combined: Combined, decision: str | None) -> Combined:
+    names = [name for name, _ in THRESHOLDS]
+    if decision not in names or combined.guarded_decision not in names:
+        return combined
+    return replace(combined, guarded_decision=max(decision, combined.guarded_decision, key=names.index))
 
 
 def _capped(combined: Combined) -> Combined:
