@@ -66,6 +66,12 @@ def pytester(pytester: pytest.Pytester, forks: "Forks", monkeypatch: pytest.Monk
 
 
 @pytest.fixture
+def python_of_its_own(forks: "Forks", monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs under test that look at what was imported, and by whom, are forked from nothing."""
+    monkeypatch.setattr(forks, "can_run", lambda *_: False)
+
+
+@pytest.fixture
 def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No variable of the developer's machine changes what a run under test does.
 

@@ -15,11 +15,14 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NoReturn
 
-# What a run imports anyway; one that is not there is not imported. No plugin of pytest: it could not be rewritten.
+from _pytest.assertion import install_importhook
+from _pytest.config import get_config
+
+# What a run imports anyway; one that is not there is not imported.
 IMPORTED = """\
 pytest _pytest.assertion.rewrite _pytest.cacheprovider _pytest.debugging _pytest.doctest _pytest.faulthandler
 _pytest.helpconfig _pytest.junitxml _pytest.logging _pytest.pastebin _pytest.pytester _pytest.setuponly
@@ -29,6 +32,8 @@ tomlkit filelock gitdb gitdb.db asyncio concurrent.futures.thread ctypes email.p
 http.client pdb pyexpat queue readline secrets ssl statistics tarfile tomllib tomli unittest urllib.request
 xml.etree.ElementTree
 """.split()
+# Plugins that pytest finds by itself. It rewrites their assertions, and says so of one that was imported otherwise.
+PLUGINS = "anyio.pytest_plugin pytest_jsonreport.plugin pytest_metadata.plugin xdist.looponfail xdist.plugin".split()
 # What Python itself reads of the environment when it starts: with another value a run needs a Python of its own.
 READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
 READ_LATER = {"PYTHONPATH"}
@@ -62,13 +67,13 @@ class Forked:
 
 
 class Forks:
-    """The process that runs are forked from; it ends with this one."""
+    """The process that runs are forked from, which has imported these modules, too; it ends with this one."""
 
-    def __init__(self) -> None:
+    def __init__(self, *imported: str) -> None:
         ours, theirs = socket.socketpair()
         self._connection = ours
         with theirs:
-            command = [sys.executable, __file__, str(theirs.fileno())]
+            command = [sys.executable, __file__, str(theirs.fileno()), *imported]
             # It stands nowhere: a folder of a test may be removed.
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd="/", stdin=subprocess.DEVNULL)
         self._environment = _started_with(os.environ)
@@ -118,11 +123,12 @@ def _line(connection: socket.socket) -> str:
 # In the process that runs are forked from.
 
 
-def serve(connection: socket.socket) -> None:
+def serve(connection: socket.socket, imported: Sequence[str]) -> None:
     """Fork a run for each that is asked for, until nobody can ask any more."""
-    for name in IMPORTED:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+    with _rewriting(PLUGINS):
+        for name in [*IMPORTED, *PLUGINS, *imported]:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
     while True:
         said, fds, _, _ = socket.recv_fds(connection, 1, 3)
         if not said:
@@ -141,6 +147,16 @@ def serve(connection: socket.socket) -> None:
             _, status = os.waitpid(pid, 0)
             with contextlib.suppress(OSError):
                 caller.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+
+
+@contextlib.contextmanager
+def _rewriting(names: Sequence[str]) -> Iterator[None]:
+    hook = install_importhook(get_config())
+    hook.mark_rewrite(*{name.partition(".")[0] for name in names})
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(hook)
 
 
 def _read(connection: socket.socket, length: int) -> bytes:
@@ -171,4 +187,4 @@ def _become(arguments: list[str], folder: str, environment: dict[str, str], fds:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])

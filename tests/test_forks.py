@@ -51,6 +51,7 @@ def test_a_forked_run_sees_what_a_run_in_a_python_of_its_own_sees(pytester: pyte
         status = forks.start(command, pytester.path, environment, out, err).wait(60)
     assert status == done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
     assert seen(pytester) == own
+    assert "warning" not in (pytester.path / "out").read_text(encoding="utf-8")
 
 
 def test_what_python_reads_when_it_starts_is_left_to_a_python_of_its_own(forks: "Forks") -> None:
