@@ -1,6 +1,5 @@
 """The evaluation in each process that runs tests: what is collected, what a check is given, what it leaves."""
 
-import gc
 import json
 import signal
 import sys
@@ -22,6 +21,7 @@ from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_APPLICAB
 from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.options import Root, given
+from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.core.text import json_value, printable
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.kinds import OPTION as ONLY_OPTION
@@ -340,7 +340,7 @@ class Evaluation:
             return
         if all(IDENTITY in item.stash or item.path.parent in FOLDERS for item in session.items):
             # All that is loaded and collected stays to the end: no collection of garbage has to walk it.
-            gc.freeze()
+            freeze()
         if not hasattr(self._config, "workerinput"):
             self.start(selected.values())
             return
