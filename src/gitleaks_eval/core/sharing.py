@@ -4,15 +4,13 @@ import contextlib
 import errno
 import tempfile
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.errors import EvaluationError, fault
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.core.resources import PACKAGE
 
 POLL_SECONDS = 0.005
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
@@ -34,11 +32,11 @@ def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
                 except EvaluationError as error:
                     write_atomically(failure, str(error).encode("utf-8", "backslashreplace"))
                 except Exception as error:  # noqa: BLE001 - its traceback could show raw secrets; only its place is kept
-                    write_atomically(failure, (_no_room(error) or _internal(error)).encode())
+                    write_atomically(failure, (_no_room(error) or fault(error)).encode())
         if failure.exists():
             raise EvaluationError(*failure.read_text(encoding="utf-8").splitlines())
     except OSError as error:
-        raise EvaluationError(_no_room(error) or _internal(error)) from None
+        raise EvaluationError(_no_room(error) or fault(error)) from None
     return product
 
 
@@ -80,10 +78,3 @@ def _slot(folder: Path, index: int) -> FileLock:
     folder.mkdir(parents=True, exist_ok=True)
     # Not a singleton: threads of one process take turns, too.
     return FileLock(folder / f"turn-{index}.lock", is_singleton=False)
-
-
-def _internal(error: Exception) -> str:
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if PACKAGE in Path(frame.filename).parents]
-    # Two modules of two packages may have one name.
-    place = f" at {Path(frames[-1].filename).relative_to(PACKAGE).as_posix()}:{frames[-1].lineno}" if frames else ""
-    return f"a fault of gitleaks-eval itself: {type(error).__name__}{place}; please report it"
