@@ -1,6 +1,5 @@
 """The hooks of each process that collects and runs checks: serial runs, and each worker of a parallel one."""
 
-import gc
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
@@ -14,6 +13,7 @@ from gitleaks_eval.checks import mark as marks
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, Collected, Identity
 from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.session import Session
@@ -148,7 +148,7 @@ class Items:
             return
         if all(IDENTITY in item.stash or item.path.parent in FOLDERS for item in session.items):
             # All that is loaded and collected stays to the end: no collection of garbage has to walk it.
-            gc.freeze()
+            freeze()
         if not hasattr(self._config, "workerinput"):
             self.session.start(selected.values())
             return

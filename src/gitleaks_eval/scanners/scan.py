@@ -24,8 +24,6 @@ from gitleaks_eval.scanners.build import IGNORE_ALLOW, ScannerBuild
 
 # Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
 LEAKS_FOUND = 42
-# Scans run side by side, and for so few bytes a second core only adds work: the time is the same.
-SMALL_BYTES = 1 << 18
 _REQUIRED = {"RuleID": str, "File": str, "StartLine": int, "Secret": str, "Match": str, "Commit": str}
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _COMMITS = re.compile(r"\b(\d+) commits scanned")
