@@ -13,14 +13,13 @@ from typing import Any
 import gitleaks_eval.checks
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.analysis.matching import EXACT, MOVED, Match, match_findings
-from gitleaks_eval.checks.mark import CHECK_MARK
+from gitleaks_eval.checks.mark import CHECK_MARK, Marked, checked
 from gitleaks_eval.checks.outcome import Check, asked_for, check_outcome
 from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.judges.heuristics import covered_rules
 from gitleaks_eval.judges.material import Facts
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
-from gitleaks_eval.scoring.scorecard import CRITICAL_CHECKS
 
 SAMPLE = 50
 # Where a finding is more likely an example than a secret in use.
@@ -100,23 +99,23 @@ def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str
 
     One that cannot be run fails: what cannot be looked at must not lift a cap.
     """
-    for check_id, check in _checks():
-        if ("expected" in asked_for(check)) if expected is None else (check_id not in CRITICAL_CHECKS):
+    for marked, check in _checks():
+        if ("expected" in asked_for(check)) if expected is None else not marked.critical:
             continue
         if check_outcome(check, analysis, expected) not in {PASSED, NOT_APPLICABLE}:
-            yield check_id
+            yield marked.check_id
 
 
 @cache
-def _checks() -> tuple[tuple[str, Check], ...]:
-    """Each shipped check: its id and its function."""
+def _checks() -> tuple[tuple[Marked, Check], ...]:
+    """Each shipped check: what its mark says, and its function."""
     package = gitleaks_eval.checks
     modules = [
         importlib.import_module(f"{package.__name__}.{module.name}")
         for module in pkgutil.iter_modules(package.__path__)
     ]
     return tuple(
-        (mark.args[0], function)
+        (checked(*mark.args, **mark.kwargs), function)
         for module in modules
         for function in vars(module).values()
         for mark in getattr(function, "pytestmark", ())
