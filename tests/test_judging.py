@@ -26,7 +26,7 @@ from messages_server import (
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.reports.judges import read_report
+from gitleaks_eval.reports.files import read_report
 from gitleaks_eval.scenarios.recipe import load_recipe
 
 messages_server = pytest.fixture(local_service)

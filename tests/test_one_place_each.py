@@ -1,12 +1,29 @@
 """Each thing that can be added is added in one place, and then works: here one of each is."""
 
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from corpus import KEY, TOKEN, analysed_corpus, write_analysis
 
+from gitleaks_eval.core.resources import PACKAGE, shipped_data
+
 pytestmark = pytest.mark.usefixtures("own_environment")
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the package that every process of the test imports in place of the installed one."""
+    copy = tmp_path / "site" / PACKAGE.name
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("ground_truth", "synthetic_repos"):
+        shutil.copytree(shipped_data(name), copy / name, dirs_exist_ok=True)
+    monkeypatch.setenv("PYTHONPATH", str(copy.parent))
+    return copy
+
 
 CHECK = """
 from gitleaks_eval import check, check_at_most
@@ -51,3 +68,67 @@ def test_a_mark_that_says_what_nobody_knows_is_refused(pytester: pytest.Pytester
     result = pytester.runpytest_subprocess("--gitleaks-eval", "test_house.py", *analysed_corpus(Path("corpus")))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*{message}; write @check(id, name, category=...)*".replace("[", "[[]")])
+
+
+JUDGE = """
+from gitleaks_eval.judges import faults
+from gitleaks_eval.judges.bands import found_band
+from gitleaks_eval.judges.judge import Judge, Opinion
+
+def _opinion(material):
+    return Opinion(found_band(len(material.facts), 9), {"scenarios": 5}, f"{len(material.facts)} of 9")
+
+JUDGE = Judge(
+    dimension="completeness",
+    weight=0.0,
+    sub_dimensions={"scenarios": 1.0},
+    evidence=lambda material: {"scenarios": len(material.facts)},
+    heuristic=_opinion,
+    calibration={faults.NONE: 5, faults.Fault("an own fault"): 4},
+)
+"""
+
+
+def test_a_shipped_judge_is_a_module_and_a_prompt_and_is_calibrated_on_what_it_says(
+    pytester: pytest.Pytester, package: Path
+) -> None:
+    (package / "judges/completeness.py").write_text(JUDGE, encoding="utf-8")
+    (package / "judges/prompts/completeness.md").write_text("{{ evidence }}", encoding="utf-8")
+    command = ["-m", "gitleaks_eval.judges.calibrate", "--mode=heuristic", "--output=result.json"]
+    subprocess.run([sys.executable, *command], check=True, cwd=pytester.path)
+    result = json.loads((pytester.path / "result.json").read_text(encoding="utf-8"))
+    # It is right about one of its two faults; the others have theirs, as before.
+    assert {name: one["exact_agreement"] for name, one in result["judges"].items()} == {
+        "completeness": 0.5,
+        **dict.fromkeys(("detection_accuracy", "false_positive", "secret_coverage", "severity_classification"), 1.0),
+    }
+    options = ["--gitleaks-judges", "--gitleaks-judge-mode=heuristic", *analysed_corpus(pytester.path / "corpus")]
+    ran = pytester.runpytest_subprocess("--gitleaks-eval", "-v", *options)
+    ran.stdout.fnmatch_lines(["*test_judge[[]completeness] *"])
+
+
+def test_a_report_is_one_value_that_is_written_removed_and_not_written_over(
+    pytester: pytest.Pytester, package: Path
+) -> None:
+    module = package / "reports/report.py"
+    source = module.read_text(encoding="utf-8")
+    entry = '    Report("names.txt", lambda run, _: ["\\n".join(sorted(run.by_scenario)).encode()]),\n'
+    first = "    Report(REPORT, "
+    assert source.count(first) == 1
+    module.write_text(source.replace(first, entry + first), encoding="utf-8")
+    options = ["--gitleaks-eval", *analysed_corpus(pytester.path / "corpus")]
+    report = pytester.path / "gitleaks-eval-results/names.txt"
+    assert pytester.runpytest_subprocess(*options).ret == 0
+    assert report.read_text(encoding="utf-8") == "clean\nleaky"
+    # A run that ends before it writes leaves none of yesterday.
+    assert pytester.runpytest_subprocess(*options, "--gitleaks-scan-timeout=x").ret == pytest.ExitCode.USAGE_ERROR
+    assert not report.exists()
+    report.parent.mkdir(exist_ok=True)
+    report.write_text("mine", encoding="utf-8")
+    result = pytester.runpytest_subprocess(*options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*names.txt: is in the way of a report*"])
+    assert report.read_text(encoding="utf-8") == "mine"
+    program = "from gitleaks_eval.engine.candidates import _folders; print(_folders(['names.txt']))"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "['names.txt-2']"

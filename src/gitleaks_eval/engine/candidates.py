@@ -11,6 +11,8 @@ from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, named_path, parse_toml, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
+from gitleaks_eval.reports.folder import PARTIAL
+from gitleaks_eval.reports.report import RESERVED
 from gitleaks_eval.scanners import GITLEAKS, known_scanner, scanner_and_version
 from gitleaks_eval.scanners import checked_version as version_of
 from gitleaks_eval.scanners.build import ScannerChoice, configuration_sources, named_binary
@@ -23,10 +25,7 @@ DEEPEST_DECODING = 100
 # File systems take 255 bytes, and a letter may have four.
 FOLDER_AT_MOST = 60
 # What the output has beside the candidates' folders.
-_RESERVED = {
-    *("analysis", "partial", "judge-store", ".gitignore", "comparison.json", "comparison.md"),
-    *("evaluation_report.json", "scorecard.json", "scorecard.md"),
-}
+_RESERVED = {*RESERVED, PARTIAL, "judge-store", ".gitignore"}
 
 
 # The text of a configuration, the folder that it is relative to, and what gave it.

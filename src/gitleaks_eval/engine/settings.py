@@ -13,12 +13,12 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
 from gitleaks_eval.engine.candidates import Candidate, read_candidates
 from gitleaks_eval.engine.kinds import ALL, CORPORA, SCENARIOS, read_kinds
-from gitleaks_eval.reports.folder import ANALYSES, ReportFolder, link_on_the_way
+from gitleaks_eval.reports.folder import RESULTS, ReportFolder, link_on_the_way
+from gitleaks_eval.reports.report import ANALYSES, REPORT
 from gitleaks_eval.scanners.build import ScannerChoice
 
 if TYPE_CHECKING:
     from gitleaks_eval.scoring.evaluated import Evaluated
-from gitleaks_eval.reports.folder import REPORT, RESULTS
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 

@@ -17,7 +17,6 @@ from gitleaks_eval.checks.mark import CHECK_MARK, Marked, checked
 from gitleaks_eval.checks.outcome import Check, asked_for, check_outcome
 from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED
 from gitleaks_eval.core.errors import CheckFailed
-from gitleaks_eval.judges.heuristics import covered_rules
 from gitleaks_eval.judges.material import Facts
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
 
@@ -87,7 +86,7 @@ def baseline_of(facts: Sequence[Facts]) -> Mapping[str, Any]:
         "reported": sum(one.reported for one in facts),
         "false_positives": sum(one.count_false_positives() for one in facts),
         "rule_types": len(types),
-        "rule_types_covered": len(types & {rule for one in facts for rule in covered_rules(one)}),
+        "rule_types_covered": len(types & {rule for one in facts for rule in one.covered_rules()}),
         "expected_in_history": sum(one.expected_history for one in facts),
         "reported_in_history": sum(one.reported_history for one in facts),
         "failed_checks": sorted({check for one in facts for check in one.failed_checks}),

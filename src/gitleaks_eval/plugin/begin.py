@@ -24,8 +24,9 @@ from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 from gitleaks_eval.plugin.command_line import is_typed
 from gitleaks_eval.plugin.items import WORKER_INPUT, Evaluation
 from gitleaks_eval.plugin.ledger import Recorder
-from gitleaks_eval.reports.files import planned, within
-from gitleaks_eval.reports.folder import ANALYSES, ELSEWHERE, PARTIAL, REPORT, ReportFolder, is_any, is_partial
+from gitleaks_eval.reports.files import planned, read_report, within
+from gitleaks_eval.reports.folder import ELSEWHERE, PARTIAL, ReportFolder, is_any, is_partial
+from gitleaks_eval.reports.report import ANALYSES, REPORT
 
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
 
@@ -163,7 +164,6 @@ class Controller:
 
     def _saved_report(self) -> Mapping[str, Any]:
         from gitleaks_eval.reports.assembly import corpus_sha256  # noqa: PLC0415 - only judges that run alone read it
-        from gitleaks_eval.reports.judges import read_report  # noqa: PLC0415 - the same
 
         return read_report(
             self._settings.output,

@@ -13,9 +13,9 @@ from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, Che
 from gitleaks_eval.core.text import few
 from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
 from gitleaks_eval.engine.under_test import UnderTest
+from gitleaks_eval.judges.verdict import combined_of
 from gitleaks_eval.plugin.items import Evaluation
 from gitleaks_eval.plugin.ledger import Recorder
-from gitleaks_eval.reports.judges import combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 from gitleaks_eval.scoring.evaluated import Evaluated, by_key, lint_faults
