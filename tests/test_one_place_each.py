@@ -4,10 +4,12 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from corpus import KEY, TOKEN, analysed_corpus, write_analysis
+from builders import git
+from corpus import KEY, TOKEN, analysed_corpus, report, write_analysis
 
 from gitleaks_eval.core.resources import PACKAGE, shipped_data
 
@@ -132,3 +134,88 @@ def test_a_report_is_one_value_that_is_written_removed_and_not_written_over(
     program = "from gitleaks_eval.engine.candidates import _folders; print(_folders(['names.txt']))"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "['names.txt-2']"
+
+
+SCANNER = """
+import re
+from gitleaks_eval.config.keys import ConfigKeys
+from gitleaks_eval.scanners.adapter import Adapter, Sources
+
+ADAPTER = Adapter(
+    name="otherleaks",
+    title="Otherleaks",
+    version_form=re.compile(r"3\\\\.[0-9]+\\\\.[0-9]+"),
+    example_version="3.1.0",
+    repository="other/otherleaks",
+    checksums="checksums.txt",
+    module="example.org/otherleaks",
+    other_modules=(),
+    version_stamps=(),
+    live_validation=None,
+    sources=Sources(("OTHERLEAKS_CONFIG",), (), (".otherleaks.toml",)),
+    contents_since=(3, 0, 0),
+    ignore_files=(".otherleaksignore",),
+    allow_comments=("otherleaks:allow",),
+    ignore_allow="--ignore-gitleaks-allow",
+    short_fingerprints_since=(3, 0, 0),
+    config_keys=ConfigKeys(
+        scanner="otherleaks",
+        checked_against=("3.1.0",),
+        kinds={
+            "top": {"3.0.0": "extend otherMinVersion"},
+            "extend": {"3.0.0": "useDefault"},
+            **dict.fromkeys(("rule", "required", "component", "rule allowlist", "global allowlist"), {}),
+        },
+        minimum="otherMinVersion",
+    ),
+)
+"""
+# Gitleaks under another name: it says so in its help, and states another version.
+STAND_IN = """#!/bin/sh
+case "$1" in
+  --help) "{binary}" --help | sed 's/  gitleaks \\[command\\]/  otherleaks [command]/' ;;
+  version) echo 3.1.0 ;;
+  *) exec "{binary}" "$@" ;;
+esac
+"""
+
+
+def test_a_scanner_is_one_file_that_says_all_that_is_its_own(
+    pytester: pytest.Pytester, package: Path, gitleaks: Callable[[str], Path]
+) -> None:
+    (package / "scanners/adapters/otherleaks.py").write_text(SCANNER, encoding="utf-8")
+    program = pytester.path / "bin/otherleaks"
+    program.parent.mkdir()
+    program.write_text(STAND_IN.format(binary=gitleaks("8.30.1")), encoding="utf-8")
+    program.chmod(0o755)
+    config = pytester.path / ".otherleaks.toml"
+    config.write_text("[extend]\nuseDefault = true\n", encoding="utf-8")
+    repository = pytester.mkdir("theirs")
+    git(repository, "init", "--quiet", "--initial-branch=main")
+    for name, content in {".otherleaksignore": "a:b:1\n", "a.txt": "x  # otherleaks:allow\n"}.items():
+        (repository / name).write_text(content, encoding="utf-8")
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message=theirs")
+    options = ["--gitleaks-eval", f"--gitleaks-binary={program}", "--gitleaks-real-repo=theirs"]
+    result = pytester.runpytest_subprocess(*options)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        [
+            "gitleaks-eval: otherleaks 3.1.0 (*) | config .otherleaks.toml > builtin (*found in rootdir)*",
+            "STRONG_PASS  17 of 17 expected secrets found, 0 unexpected*",
+        ]
+    )
+    (real,) = report(pytester)["real_world"]["repositories"]
+    assert {(one["kind"], one["file_path"]) for one in real["suppressions"]} == {
+        ("ignore-entry", ".otherleaksignore"),
+        ("allow-comment", "a.txt"),
+    }
+    config.write_text("otherMinVersion = '3.2.0'\ntitle = 'x'\n[extend]\nuseDefault = true\n", encoding="utf-8")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", f"--gitleaks-binary={program}", "-m", "config_lint")
+    result.stdout.fnmatch_lines(
+        [
+            "*otherMinVersion: the file is written for 3.2.0 or newer, and the scanner is older*",
+            "*title: otherleaks has no such key and ignores it*",
+        ],
+        consecutive=False,
+    )

@@ -168,7 +168,7 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
     known = {"scanner", "version", "binary", "config", "decode_depth", "mode", "baseline"}
     if unknown := sorted(table.keys() - known):
         raise InputError(f"{place}: unknown key {unknown[0]!r}; there are {', '.join(sorted(known))}")
-    scanner = known_scanner(_typed(table, "scanner", str, place) or "gitleaks", f"{place} scanner")
+    scanner = known_scanner(_typed(table, "scanner", str, place) or GITLEAKS.name, f"{place} scanner")
     version, binary = _typed(table, "version", str, place), _typed(table, "binary", str, place)
     if version and binary:
         raise InputError(f"{place}: version beside binary: the binary has the version it has; keep one")
@@ -179,7 +179,7 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
         )
     elif version:
         choice = replace(choice, version=version_of(version, f"{place} version", scanner))
-    elif scanner.name != "gitleaks":
+    elif scanner is not GITLEAKS:
         raise InputError(f"{place}: name the version of {scanner.name}, or a binary")
     config = _typed(table, "config", str, place)
     named = (config, root.path, f"{place} config") if config else None

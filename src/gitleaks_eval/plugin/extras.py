@@ -55,7 +55,7 @@ def ignored_entries(candidate: Candidate, evaluation: Evaluation) -> list[Fault]
     """
     assert candidate.configuration is not None  # noqa: S101 - only candidates with a configuration are linted
     build = evaluation.workbench(candidate.name).scanner.build
-    static = lint(candidate.configuration, build.version, build.name)
+    static = lint(candidate.configuration, build.version, build.adapter.config_keys)
     problems = static + ask_scanner(build, candidate.configuration, Path(evaluation.folder))
     said = [": ".join(filter(None, (one.place, one.message))) for one in problems]
     return [Fault(what, f"{one.file.name} {what}") for one, what in zip(problems, said, strict=True)]
