@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Verdict
+
+if TYPE_CHECKING:
+    import pytest
 
 HEADING = "## Judges"
 _TITLES = {SYNTHETIC: "Synthetic scenarios", REAL_WORLD: "Real repositories"}
@@ -59,7 +60,7 @@ def judges_markdown(judged: Judged | None, combined: Combined | None) -> Iterato
 
 
 def judges_summary(
-    terminal: pytest.TerminalReporter, judged: Judged, combined: Combined | None, verbosity: int
+    terminal: "pytest.TerminalReporter", judged: Judged, combined: Combined | None, verbosity: int
 ) -> None:
     """The section of judges that ran alone."""
     terminal.write_sep("=", "gitleaks-eval judges", bold=True)

@@ -58,9 +58,7 @@ REPORTS: tuple[Report[Run], ...] = (
     Report(JUDGE_LOG, lambda run, _: [log_lines(run.judged.calls)] if run.judged else [], JUDGED),
     Report("{}_eval.json", lambda run, name: scenario_eval(name, run.by_scenario[name]), SCENARIO),
     # It has the places of secrets in a history, and the names of authors.
-    Report(
-        f"{ANALYSES}/{{}}.json", lambda run, name: [(run.analyses or {})[name].read_bytes()], ANALYSIS, private=True
-    ),
+    Report(f"{ANALYSES}/{{}}.json", lambda run, name: [_analyses(run)[name].read_bytes()], ANALYSIS, private=True),
 )
 COMPARISONS: tuple[Report[Compared], ...] = (
     Report("comparison.json", lambda compared, _: [comparison_json(compared)]),
