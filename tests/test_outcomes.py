@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from builders import SHIPPED
 from corpus import KEY, OWN_CHECK, analysed_corpus, envelope, outcomes, report, write_analysis, write_truth
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -219,11 +220,15 @@ def test_a_total_without_a_list_of_findings_is_matched_by_count(pytester: pytest
 def test_an_analysis_that_cannot_be_read_is_an_error_of_its_scenario(pytester: pytest.Pytester) -> None:
     options = analysed_corpus(pytester.path / "corpus")
     broken = pytester.path / "corpus/analyses/leaky.json"
-    for content, message in (("{", "*is not JSON: line 1*"), ("[]", "*is a list, not an object"), ("{}", "*neither*")):
+    for content, message in (
+        ("{", "line 1, column *: not JSON: *"),
+        ("[]", "*is a list, not an object"),
+        ("{}", "*neither*"),
+    ):
         broken.write_text(content, encoding="utf-8")
         result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
         assert result.ret == 1
-        result.stdout.fnmatch_lines([f"ERROR  analysis {broken}: {message}  (39 checks)"])
+        result.stdout.fnmatch_lines([f"ERROR  analysis {broken}: {message}  ({SHIPPED} checks)"])
         assert {outcome for name, outcome in outcomes(report(pytester)).items() if "leaky" in name} == {"error"}
 
 

@@ -1,10 +1,10 @@
-"""Run a check outside pytest: what a comparison needs of the baseline, and judges of what fails."""
+"""Run a check outside a test session: what a comparison needs of the baseline, and judges of what fails."""
 
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -17,6 +17,42 @@ from gitleaks_eval.scenarios.scenario import Expected
 Check = Callable[..., None]
 
 
+class Outcome(NamedTuple):
+    """What became of a check, and the evidence that it left; the message is that of its exception where it has none."""
+
+    outcome: str
+    message: str
+    evidence: Evidence
+
+
+def run_check(
+    check: Check,
+    analysis: Analysis,
+    expected: Expected | None,
+    scenario: Any = None,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+) -> Outcome | None:
+    """Run a check on an analysis; None when it asks for something that is not known here.
+
+    That is a truth where there is none, or a fixture of a user's own; or it raises what is no failure.
+    `parameters` are those of a check that is parametrized.
+    """
+    evidence = Evidence()
+    given = {**parameters, "analysis": analysis, "expected": expected, "scenario": scenario, "evidence": evidence}
+    arguments = {name: given.get(name) for name in asked_for(check)}
+    if None in arguments.values():
+        return None
+    try:
+        check(**arguments)
+    except NotApplicable as reason:
+        return Outcome(NOT_APPLICABLE, str(reason.msg), evidence)
+    except (AssertionError, pytest.fail.Exception) as failure:
+        return Outcome(FAILED, evidence.message or str(failure), evidence)
+    except (Exception, pytest.skip.Exception, pytest.xfail.Exception, SystemExit):  # noqa: BLE001 - a check of a user may raise anything
+        return None
+    return Outcome(PASSED, evidence.message, evidence)
+
+
 def check_outcome(
     check: Check,
     analysis: Analysis,
@@ -24,27 +60,9 @@ def check_outcome(
     scenario: Any = None,
     parameters: Mapping[str, Any] = MappingProxyType({}),
 ) -> str | None:
-    """The outcome of a check for an analysis; None when it asks for something that is not known here.
-
-    That is a truth where there is none, or a fixture of a user's own; or it raises what is no failure.
-    `parameters` are those of a check that is parametrized.
-    """
-    given = {**parameters, "analysis": analysis, "expected": expected, "scenario": scenario}
-    arguments: dict[str, Any] = {}
-    for name in asked_for(check):
-        value = Evidence() if name == "evidence" else given.get(name)
-        if value is None:
-            return None
-        arguments[name] = value
-    try:
-        check(**arguments)
-    except NotApplicable:
-        return NOT_APPLICABLE
-    except (AssertionError, pytest.fail.Exception):
-        return FAILED
-    except (Exception, pytest.skip.Exception, pytest.xfail.Exception, SystemExit):  # noqa: BLE001 - a check of a user may raise anything
-        return None
-    return PASSED
+    """The outcome of a check on an analysis, as `run_check`."""
+    ran = run_check(check, analysis, expected, scenario, parameters)
+    return ran.outcome if ran else None
 
 
 @cache

@@ -114,7 +114,7 @@ def hiding_entries(
     search = _Search(configuration, scan, limit)
     search.look_for_rules(set(missed))
     search.look(search.open(missed), entries(configuration))
-    search.look(search.open(missed), _overriding(configuration, {finding.rule_id for finding in search.open(missed)}))
+    search.look(search.open(missed), overriding(configuration, {finding.rule_id for finding in search.open(missed)}))
     return {finding: search.hiding(finding) for finding in missed}
 
 
@@ -194,17 +194,17 @@ def _at(finding: ExpectedFinding) -> Place:
     return finding.file_path, finding.line_number, finding.rule_id
 
 
-def _overriding(configuration: Configuration, wanted: set[str]) -> list[Entry]:
+def overriding(configuration: Configuration, wanted: set[str]) -> list[Entry]:
     """The rules of these ids that take the place of one in a later file of the chain or in the default."""
     defined: set[str] = set()
-    overriding = []
+    found = []
     for index, file in reversed(list(enumerate(configuration.chain))):
         for address, rule in tables(parsed(file), "rules"):
             name = value_of(rule, "id")
             if name in wanted and (name in defined or configuration.chain[-1].extends_default):
-                overriding.append(Entry(file.path, place(address), index, address))
+                found.append(Entry(file.path, place(address), index, address))
             defined.add(name)
-    return overriding
+    return found
 
 
 def _addresses(document: Table) -> Iterator[Address]:

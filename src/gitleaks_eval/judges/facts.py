@@ -1,26 +1,20 @@
 """From analyses to the facts that judges look at; each process of a run can make them from what all share."""
 
-import importlib
-import pkgutil
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-import gitleaks_eval.checks
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.analysis.matching import EXACT, MOVED, Match, match_findings
-from gitleaks_eval.checks.mark import CHECK_MARK
-from gitleaks_eval.checks.outcome import Check, asked_for, check_outcome
+from gitleaks_eval.checks.outcome import asked_for, check_outcome
 from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED
+from gitleaks_eval.checks.shipped import shipped_checks
 from gitleaks_eval.core.errors import CheckFailed
-from gitleaks_eval.judges.heuristics import covered_rules
 from gitleaks_eval.judges.material import Facts
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
-from gitleaks_eval.scoring.scorecard import CRITICAL_CHECKS
 
 SAMPLE = 50
 # Where a finding is more likely an example than a secret in use.
@@ -88,7 +82,7 @@ def baseline_of(facts: Sequence[Facts]) -> Mapping[str, Any]:
         "reported": sum(one.reported for one in facts),
         "false_positives": sum(one.count_false_positives() for one in facts),
         "rule_types": len(types),
-        "rule_types_covered": len(types & {rule for one in facts for rule in covered_rules(one)}),
+        "rule_types_covered": len(types & {rule for one in facts for rule in one.covered_rules()}),
         "expected_in_history": sum(one.expected_history for one in facts),
         "reported_in_history": sum(one.reported_history for one in facts),
         "failed_checks": sorted({check for one in facts for check in one.failed_checks}),
@@ -100,28 +94,11 @@ def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str
 
     One that cannot be run fails: what cannot be looked at must not lift a cap.
     """
-    for check_id, check in _checks():
-        if ("expected" in asked_for(check)) if expected is None else (check_id not in CRITICAL_CHECKS):
+    for shipped in shipped_checks():
+        if ("expected" in asked_for(shipped.function)) if expected is None else not shipped.critical:
             continue
-        if check_outcome(check, analysis, expected) not in {PASSED, NOT_APPLICABLE}:
-            yield check_id
-
-
-@cache
-def _checks() -> tuple[tuple[str, Check], ...]:
-    """Each shipped check: its id and its function."""
-    package = gitleaks_eval.checks
-    modules = [
-        importlib.import_module(f"{package.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(package.__path__)
-    ]
-    return tuple(
-        (mark.args[0], function)
-        for module in modules
-        for function in vars(module).values()
-        for mark in getattr(function, "pytestmark", ())
-        if mark.name == CHECK_MARK
-    )
+        if check_outcome(shipped.function, analysis, expected) not in {PASSED, NOT_APPLICABLE}:
+            yield shipped.check_id
 
 
 def _findings(analysis: Analysis) -> Sequence[Mapping[str, Any]]:

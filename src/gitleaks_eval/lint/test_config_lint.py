@@ -1,6 +1,6 @@
 """Config lint: the configuration under test says nothing that the scanner ignores or refuses, and hides no secret.
 
-Outside the 39 checks and outside every score; only candidates that have a configuration of their own are looked at.
+Outside the shipped checks and every score; only candidates that have a configuration of their own are linted.
 """
 
 from gitleaks_eval.checks.evidence import Evidence
@@ -8,7 +8,7 @@ from gitleaks_eval.checks.mark import check
 from gitleaks_eval.checks.result import CONFIG_LINT
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.plugin.extras import Fault
+from gitleaks_eval.engine.faults import Fault
 
 SHOWN_AT_MOST = 20
 

@@ -14,7 +14,7 @@ from gitleaks_eval.checks import mark as marks
 from gitleaks_eval.core.resources import PACKAGE
 
 if TYPE_CHECKING:
-    from gitleaks_eval.plugin.items import Evaluation
+    from gitleaks_eval.plugin.items import Items
 
 FLAG = "--gitleaks-eval"
 JUDGES_FLAG = "--gitleaks-judges"
@@ -138,9 +138,9 @@ def pytest_configure(config: pytest.Config) -> None:
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
-        from gitleaks_eval.plugin import items as evaluation  # noqa: PLC0415 - loaded only when asked for
+        from gitleaks_eval.plugin.activate import activate  # noqa: PLC0415 - loaded only when asked for
 
-        evaluation.activate(config, checks=checks, judges=judges)
+        activate(config, checks=checks, judges=judges)
     elif _has_options(config):
         from gitleaks_eval.plugin.command_line import refuse_without_flag  # noqa: PLC0415 - only when one of ours is there
 
@@ -179,17 +179,17 @@ def names_a_check(argument: str) -> bool:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the shipped checks alone in a run that did not ask for them, also in our own checkout."""
-    evaluation = _evaluation(config)
+    items = _items(config)
     folder = collection_path if collection_path in FOLDERS else collection_path.parent
     if folder not in FOLDERS:
         return None
-    return None if evaluation is not None and evaluation.collects(folder) else True
+    return None if items is not None and items.collects(folder) else True
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
     """Leave a user's own checks alone in a run that did not ask for them."""
-    evaluation = _evaluation(collector.config)
-    if not isinstance(obj, FunctionType) or (evaluation is not None and evaluation.checks):
+    items = _items(collector.config)
+    if not isinstance(obj, FunctionType) or (items is not None and items.checks):
         return None
     marked = any(mark.name == marks.CHECK_MARK for mark in getattr(obj, "pytestmark", ()))
     if not marked and collector.get_closest_marker(marks.CHECK_MARK) is None:
@@ -205,6 +205,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
         terminalreporter.write_line(f"gitleaks-eval: {left} checks were left alone; add {FLAG} to run them")
 
 
-def _evaluation(config: pytest.Config) -> "Evaluation | None":
-    evaluation: Evaluation | None = config.pluginmanager.get_plugin("gitleaks_eval_evaluation")
-    return evaluation
+def _items(config: pytest.Config) -> "Items | None":
+    items: Items | None = config.pluginmanager.get_plugin("gitleaks_eval_evaluation")
+    return items

@@ -11,6 +11,7 @@ import pytest
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
+from gitleaks_eval.engine.earlier_reports import begin_reports
 from gitleaks_eval.plugin import CHECKS, FINDINGS, JUDGES, LINT, WITH_VALUE, is_shipped
 from gitleaks_eval.plugin.command_line import is_typed, names_paths, typed_arguments
 
@@ -55,8 +56,6 @@ def begin_early(config: pytest.Config, added: Sequence[str]) -> None:
 
     Only for a flag on the command line, and where pytest has found the right rootdir; what is wrong is said later.
     """
-    from gitleaks_eval.plugin.begin import begin_reports  # noqa: PLC0415 - it imports this module
-
     known = config.known_args_namespace
     misleads = not WITH_VALUE.isdisjoint(typed_arguments(config))
     shows = any(getattr(known, name, None) for name in SHOWING)
