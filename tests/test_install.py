@@ -1034,12 +1034,13 @@ def test_a_binary_that_answers_without_end_does_not_fill_the_memory(tmp_path: Pa
     code = (
         "import resource, sys\n"
         "from pathlib import Path\n"
-        "from gitleaks_eval import gitleaks, process\n"
+        "from gitleaks_eval.core import process\n"
+        "from gitleaks_eval.scanners import build\n"
         "from gitleaks_eval.core.errors import EvaluationError\n"
         "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
-        "gitleaks.PROBE_SECONDS, process.OUTPUT_LIMIT = 5, 1 << 26\n"
+        "build.PROBE_SECONDS, process.OUTPUT_LIMIT = 5, 1 << 26\n"
         "try:\n"
-        "    gitleaks.probe(Path(sys.argv[1]), 'PATH')\n"
+        "    build.probe(Path(sys.argv[1]), 'PATH')\n"
         "except EvaluationError as error:\n"
         "    print('refused', error)\n"
     )
