@@ -4,7 +4,7 @@ In an editable install pytest reads this file in its users' runs, too: it touche
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,13 +36,11 @@ def gitleaks() -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def forks() -> Iterator["Forks"]:
+def forks() -> "Forks":
     """The process that the runs under test are forked from."""
-    from forks import Forks  # noqa: PLC0415 - not in users' runs
+    from forks import shared  # noqa: PLC0415 - not in users' runs
 
-    forks = Forks()
-    yield forks
-    forks.close()
+    return shared()
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def smoke(session: nox.Session) -> None:
     """Run what takes a minute, from a wheel, on the other Pythons; on the first of them with the oldest pytest."""
     _say_what_is_not_there(session)
     first = next(name for name in THERE if name != RUNNING or len(THERE) == 1)
-    session.install(".", OLDEST_PYTEST if session.python == first else "pytest", env={"PYTEST_ADDOPTS": ""})
+    session.install(".", "pytest-xdist", OLDEST_PYTEST if session.python == first else "pytest")
     session.run("pytest", "--version")
     session.run("pytest", "-k", "not parallel", *(session.posargs or SMOKE))
 

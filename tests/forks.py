@@ -4,7 +4,9 @@ Starting Python and its imports is half of what a run takes, and there are a tho
 forked from has imported pytest and third parties, and nothing of ours: a run still loads the plugin by itself.
 """
 
+import atexit
 import contextlib
+import functools
 import importlib
 import json
 import os
@@ -36,7 +38,7 @@ xml.etree.ElementTree
 PLUGINS = "anyio.pytest_plugin pytest_jsonreport.plugin pytest_metadata.plugin xdist.looponfail xdist.plugin".split()
 # What Python itself reads of the environment when it starts: with another value a run needs a Python of its own.
 READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
-READ_LATER = {"PYTHONPATH"}
+READ_LATER = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
 
 
 class Forked:
@@ -93,7 +95,9 @@ class Forks:
     def start(
         self, command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[str], err: IO[str]
     ) -> Forked:
-        """Run pytest with the arguments of a command for which `can_run` is true."""
+        """Run pytest with the arguments of a command; ValueError if `can_run` is false of it."""
+        if not self.can_run(command, environment):
+            raise ValueError(f"it needs a Python of its own: {command}")
         ours, theirs = socket.socketpair()
         with theirs:
             arguments = list(command[3 if command[1] == "-m" else 2 :])
@@ -103,6 +107,14 @@ class Forks:
             socket.send_fds(self._connection, [b"."], fds)
             ours.sendall(asked)
         return Forked(ours, int(_line(ours)))
+
+
+@functools.cache
+def shared() -> Forks:
+    """The one of this process."""
+    forks = Forks()
+    atexit.register(forks.close)
+    return forks
 
 
 def _started_with(environment: Mapping[str, str]) -> dict[str, str]:
@@ -177,6 +189,7 @@ def _become(arguments: list[str], folder: str, environment: dict[str, str], fds:
     time.tzset()
     paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:1] = [os.getcwd(), *paths]  # noqa: PTH109 - as Python does it
+    sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
     sys.argv = ["pytest", *arguments]
     try:
         runpy.run_module("pytest", run_name="__main__", alter_sys=True)
