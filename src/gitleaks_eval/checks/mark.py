@@ -4,15 +4,22 @@ from typing import Any, NoReturn
 
 import pytest
 
+from gitleaks_eval.checks.result import CHECK_MARK
+
 # pytest documents its class under this name only, which type checkers do not see as a class.
 _Skipped: Any = pytest.skip.Exception
 
 _MARKS_OF_PYTEST = {"skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast"}
-CHECK_MARK = "gitleaks_check"
 
 
 class NotApplicable(_Skipped):  # type: ignore[misc]  # see above
     """The check has nothing to look at in this scenario ("auto-pass" in the requirements)."""
+
+
+# How a check fails.
+FAILURES: tuple[type[BaseException], ...] = (AssertionError, pytest.fail.Exception)
+# Whatever else ends a test and not the run: it says nothing of what the check looks at.
+OTHERS: tuple[type[BaseException], ...] = (Exception, pytest.skip.Exception, pytest.xfail.Exception, SystemExit)
 
 
 def check(check_id: str, name: str, *, category: str) -> pytest.MarkDecorator:

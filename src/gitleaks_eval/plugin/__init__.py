@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks.result import CHECK_MARK
 from gitleaks_eval.core.resources import PACKAGE
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 def pytest_configure(config: pytest.Config) -> None:
     """Take part if the flag or a named check asks for it."""
     config.addinivalue_line(
-        "markers", f"{marks.CHECK_MARK}(id, name, category): a check of gitleaks-eval (set by its decorator)"
+        "markers", f"{CHECK_MARK}(id, name, category): a check of gitleaks-eval (set by its decorator)"
     )
     config.addinivalue_line("markers", "llm_judge: a judge of gitleaks-eval, one test a dimension")
     if config.getoption("help", default=False):
@@ -191,8 +191,8 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     evaluation = _evaluation(collector.config)
     if not isinstance(obj, FunctionType) or (evaluation is not None and evaluation.checks):
         return None
-    marked = any(mark.name == marks.CHECK_MARK for mark in getattr(obj, "pytestmark", ()))
-    if not marked and collector.get_closest_marker(marks.CHECK_MARK) is None:
+    marked = any(mark.name == CHECK_MARK for mark in getattr(obj, "pytestmark", ()))
+    if not marked and collector.get_closest_marker(CHECK_MARK) is None:
         return None
     collector.config.stash[LEFT_ALONE] = collector.config.stash.get(LEFT_ALONE, 0) + 1
     return []

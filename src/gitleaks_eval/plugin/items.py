@@ -18,7 +18,16 @@ import pytest
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks import mark as marks
 from gitleaks_eval.checks.evidence import Evidence
-from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_APPLICABLE, PASSED, Collected, Identity
+from gitleaks_eval.checks.result import (
+    CHECK_MARK,
+    CONFIG_LINT,
+    ERROR,
+    FAILED,
+    NOT_APPLICABLE,
+    PASSED,
+    Collected,
+    Identity,
+)
 from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.options import Root, given
@@ -286,7 +295,7 @@ class Evaluation:
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Attach to a check what it is: also a broken fixture must not remove it from the count."""
-        mark = item.get_closest_marker(marks.CHECK_MARK)
+        mark = item.get_closest_marker(CHECK_MARK)
         if mark is None:
             return
         try:

@@ -5,8 +5,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from gitleaks_eval.checks.result import FAILED
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
@@ -121,15 +119,6 @@ def judges_markdown(judged: Judged | None, combined: Combined | None) -> Iterato
         for warning in judgement.warnings:
             yield ""
             yield f"Note: {markdown(warning)}"
-
-
-def judges_summary(
-    terminal: pytest.TerminalReporter, judged: Judged, combined: Combined | None, verbosity: int
-) -> None:
-    """The section of judges that ran alone."""
-    terminal.write_sep("=", "gitleaks-eval judges", bold=True)
-    for line in judges_lines(judged, combined, verbosity):
-        terminal.write_line(line)
 
 
 def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> Iterator[str]:
