@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from corpus import OWN_CHECK, analysed_corpus, outcomes, report, write_truth
 
-from gitleaks_eval.plugin import CHECKS
+from gitleaks_eval.plugin.folders import CHECKS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 

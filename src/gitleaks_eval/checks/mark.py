@@ -4,7 +4,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from gitleaks_eval.checks.result import CHECK_MARK
+from gitleaks_eval.checks import CHECK_MARK
 
 # pytest documents its class under this name only, which type checkers do not see as a class.
 _Skipped: Any = pytest.skip.Exception

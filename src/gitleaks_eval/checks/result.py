@@ -5,8 +5,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-# The mark that makes a pytest function a check.
-CHECK_MARK = "gitleaks_check"
 PASSED, FAILED, NOT_APPLICABLE, ERROR = "passed", "failed", "not_applicable", "error"
 NOT_RUN = "was not run: the run ended before it"
 # Of this category are the tests of the configuration: outside the 39 checks, and outside every score.

@@ -13,8 +13,9 @@ from typing import Any
 import gitleaks_eval.checks
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.analysis.matching import EXACT, MOVED, Match, match_findings
+from gitleaks_eval.checks import CHECK_MARK
 from gitleaks_eval.checks.outcome import Check, asked_for, check_outcome
-from gitleaks_eval.checks.result import CHECK_MARK, NOT_APPLICABLE, PASSED
+from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.judges.heuristics import covered_rules
 from gitleaks_eval.judges.material import Facts

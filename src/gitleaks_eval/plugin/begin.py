@@ -19,9 +19,9 @@ from gitleaks_eval.engine.settings import report_folder
 from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.under_test import UnderTest, find_under_test
 from gitleaks_eval.engine.watching import UNDER_WAY, Watch, to_terminal
-from gitleaks_eval.plugin import CHECKS
 from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 from gitleaks_eval.plugin.command_line import is_typed
+from gitleaks_eval.plugin.folders import CHECKS
 from gitleaks_eval.plugin.items import WORKER_INPUT, Evaluation
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.reports.files import planned, within

@@ -15,7 +15,7 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.baseline import Comparing
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.missed import hidden_findings
-from gitleaks_eval.plugin import LINT
+from gitleaks_eval.plugin.folders import LINT
 from gitleaks_eval.plugin.items import IDENTITY, Evaluation
 from gitleaks_eval.scanners.refusals import ask_scanner
 from gitleaks_eval.scenarios.scenario import Expected, Scenario

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gitleaks_eval.analysis.envelope import Analysis
+from gitleaks_eval.checks import CHECK_MARK
 from gitleaks_eval.checks import mark as marks
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import (
-    CHECK_MARK,
     CONFIG_LINT,
     ERROR,
     FAILED,
@@ -38,7 +38,7 @@ from gitleaks_eval.engine.kinds import REPOS
 from gitleaks_eval.engine.settings import Settings, read_settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.workbench import Workbench
-from gitleaks_eval.plugin import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT
+from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT
 from gitleaks_eval.repositories.sources import real_repositories
 from gitleaks_eval.scenarios.recipe import Recipe, load_recipe
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, load_scenarios
