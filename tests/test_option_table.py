@@ -60,3 +60,4 @@ def test_another_option_is_one_more_entry(copy: Path) -> None:
     assert "as --gitleaks-moon-phase: evaluate only in this phase of the moon" in help_of_pytest
     row = "| `--gitleaks-moon-phase=PHASE` | evaluate only in this phase of the moon | any |"
     assert row in printed(copy, "-m", "gitleaks_eval.engine.option_table")
+    assert "--moon-phase PHASE" in printed(copy, "-m", "gitleaks_eval", "run", "--help")

@@ -1,7 +1,8 @@
 """Evaluates a Gitleaks build and its configuration.
 
 What a check author or a user of the library imports is here; everything else is internal. A name is looked up
-when it is asked for (PEP 562): importing this package, or one below it, loads nothing else.
+when it is asked for (PEP 562): importing this package, or one below it, loads nothing else. (PYTEST_DONT_REWRITE:
+the command imports this module before pytest, which would warn that it cannot rewrite its assertions.)
 """
 
 from importlib import import_module

@@ -1,11 +1,10 @@
 """The pytest plugin: options, and the decision whether there is anything to do.
 
-Without the flag, and without a check named by path or node id, nothing but the options and what names our folders is
-imported.
+Without the flag, and without a check named by path or node id, nothing heavy is imported.
 """
 
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from gitleaks_eval.checks import CHECK_MARK
 from gitleaks_eval.engine.option_table import FLAG, OPTIONS
 from gitleaks_eval.plugin import hookspecs
+from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_flag
 from gitleaks_eval.plugin.folders import FOLDERS, JUDGES, is_shipped, names_a_check
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 
         added = begin_early(early_config)
     if _has_options(early_config):
-        _command_line().refuse_misread(early_config)
+        refuse_misread(early_config)
     args.extend(added)
 
 
@@ -70,13 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         evaluation.activate(config, checks=checks, judges=judges)
     elif _has_options(config):
-        _command_line().refuse_without_flag(config)
-
-
-def _command_line() -> ModuleType:
-    from gitleaks_eval.plugin import command_line  # noqa: PLC0415 - 2 ms that an inert run must not pay
-
-    return command_line
+        refuse_without_flag(config)
 
 
 def _has_options(config: pytest.Config) -> bool:
