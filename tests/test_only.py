@@ -89,7 +89,7 @@ def test_real_repositories_alone_have_no_decision(pytester: pytest.Pytester, opt
     document = report(pytester)
     assert schema_problems("report", document) == []
     assert (document["summary"]["decision"], document["summary"]["guarded_decision"]) == (None, None)
-    assert "**No decision: nothing that was evaluated has a ground truth**" in scorecard(pytester)
+    assert "**no decision: nothing that was evaluated has a ground truth**" in scorecard(pytester)
 
 
 def test_judges_of_real_repositories_alone_have_no_baseline_and_look_at_nothing_planted(

@@ -219,7 +219,11 @@ def test_a_total_without_a_list_of_findings_is_matched_by_count(pytester: pytest
 def test_an_analysis_that_cannot_be_read_is_an_error_of_its_scenario(pytester: pytest.Pytester) -> None:
     options = analysed_corpus(pytester.path / "corpus")
     broken = pytester.path / "corpus/analyses/leaky.json"
-    for content, message in (("{", "*is not JSON: line 1*"), ("[]", "*is a list, not an object"), ("{}", "*neither*")):
+    for content, message in (
+        ("{", "line 1, column *: not JSON: *"),
+        ("[]", "*is a list, not an object"),
+        ("{}", "*neither*"),
+    ):
         broken.write_text(content, encoding="utf-8")
         result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
         assert result.ret == 1

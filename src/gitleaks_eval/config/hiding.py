@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.config.chain import Configuration, parsed
+from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.tables import ALLOWLISTS, CRITERIA, Address, Table, allowlists, items, place, tables, value_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import shown_path
@@ -68,8 +69,6 @@ def without(configuration: Configuration, removed: Iterable[Entry]) -> Configura
 
     An allowlist that has no criterion left is removed as well: Gitleaks refuses an empty one from 8.21 on.
     """
-    import tomlkit  # noqa: PLC0415 - slow to load, and only a missed secret needs it
-
     addresses: dict[int, list[Address]] = {}
     for entry in removed:
         addresses.setdefault(entry.index, []).append(entry.address)
@@ -79,7 +78,7 @@ def without(configuration: Configuration, removed: Iterable[Entry]) -> Configura
         # The last one first: an index counts only while those before it are there.
         for address in sorted(listed, reverse=True):
             _remove(document, address)
-        chain[index] = replace(chain[index], content=tomlkit.dumps(document).encode("utf-8"))
+        chain[index] = replace(chain[index], content=as_toml(document))
     return replace(configuration, chain=tuple(chain))
 
 
@@ -114,7 +113,7 @@ def hiding_entries(
     search = _Search(configuration, scan, limit)
     search.look_for_rules(set(missed))
     search.look(search.open(missed), entries(configuration))
-    search.look(search.open(missed), _overriding(configuration, {finding.rule_id for finding in search.open(missed)}))
+    search.look(search.open(missed), overriding(configuration, {finding.rule_id for finding in search.open(missed)}))
     return {finding: search.hiding(finding) for finding in missed}
 
 
@@ -194,17 +193,17 @@ def _at(finding: ExpectedFinding) -> Place:
     return finding.file_path, finding.line_number, finding.rule_id
 
 
-def _overriding(configuration: Configuration, wanted: set[str]) -> list[Entry]:
+def overriding(configuration: Configuration, wanted: set[str]) -> list[Entry]:
     """The rules of these ids that take the place of one in a later file of the chain or in the default."""
     defined: set[str] = set()
-    overriding = []
+    found = []
     for index, file in reversed(list(enumerate(configuration.chain))):
         for address, rule in tables(parsed(file), "rules"):
             name = value_of(rule, "id")
             if name in wanted and (name in defined or configuration.chain[-1].extends_default):
-                overriding.append(Entry(file.path, place(address), index, address))
+                found.append(Entry(file.path, place(address), index, address))
             defined.add(name)
-    return overriding
+    return found
 
 
 def _addresses(document: Table) -> Iterator[Address]:

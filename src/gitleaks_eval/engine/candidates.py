@@ -107,7 +107,7 @@ def _configurations(root: Root) -> list[tuple[str, Named]]:
     texts = _texts(named)
     return [
         (name, (text, named.base, named.named_by))
-        for name, text in zip(_shortest_suffixes(texts, named.base), texts, strict=True)
+        for name, text in zip(_shortest_suffixes(texts, named.base, named.named_by), texts, strict=True)
     ]
 
 
@@ -119,9 +119,9 @@ def _texts(value: Given) -> list[str]:
     return [value.value] if isinstance(value.value, str) else list(value.value)
 
 
-def _shortest_suffixes(texts: Sequence[str], base: Path) -> list[str]:
+def _shortest_suffixes(texts: Sequence[str], base: Path, named_by: str) -> list[str]:
     """For each path its shortest ending that no other has: `base/.gitleaks.toml` and `head/.gitleaks.toml`."""
-    paths = [PurePath(text) if text == "builtin" else named_path(text, base, "config").resolve() for text in texts]
+    paths = [PurePath(text) if text == "builtin" else named_path(text, base, named_by).resolve() for text in texts]
     names = []
     for path in paths:
         others = [other for other in paths if other != path]

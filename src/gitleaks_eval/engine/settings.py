@@ -5,22 +5,23 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from gitleaks_eval.analysis.severity import SHIPPED_POLICY, load_policy
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
 from gitleaks_eval.engine.candidates import Candidate, read_candidates
-from gitleaks_eval.engine.kinds import ALL, CORPORA, SCENARIOS, read_kinds
-from gitleaks_eval.reports.folder import ANALYSES, ReportFolder, link_on_the_way
+from gitleaks_eval.engine.kinds import ALL, CORPORA, REPOS, SCENARIOS, read_kinds
+from gitleaks_eval.reports.folder import ANALYSES, REPORT, RESULTS, ReportFolder, link_on_the_way
 from gitleaks_eval.scanners.build import ScannerChoice
-
-if TYPE_CHECKING:
-    from gitleaks_eval.scoring.evaluated import Evaluated
-from gitleaks_eval.reports.folder import REPORT, RESULTS
+from gitleaks_eval.scoring.baseline import evaluated_from_baseline, is_baseline, refuse_other_file
+from gitleaks_eval.scoring.evaluated import Evaluated
+from gitleaks_eval.scoring.saved import evaluated_from_report
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
+REPEATED = {"version", "config", "scenarios", "corpus", "real_repo"}
+OPTIONS = {*REPEATED, "binary", "only", "analysis", "output", "scan_timeout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Settings:
 
     root: Path
     candidates: tuple[Candidate, ...]
-    baseline: "Evaluated | None"
+    baseline: Evaluated | None
     baseline_path: Path | None
     save_baseline: Path | None
     accepts_review: bool
@@ -42,10 +43,30 @@ class Settings:
     scenario_base: Path
     corpora: tuple[str, ...]
     corpus_base: Path
+    real_repositories: Given | None
     analyses: Path | None
     reports: ReportFolder
     timeout_seconds: float
     severity_policy: Path
+
+    @classmethod
+    def of(cls, folder: Path | None = None, **options: Any) -> "Settings":
+        """Settings from options as the command line has them: `Settings.of(version="8.30.1", config="x.toml")`.
+
+        Paths, and the configuration where none is named, are looked for from `folder` (the current one).
+
+        Raises:
+            InputError: when there is no such option, or a value, or a file that it names, is wrong on sight.
+        """
+        if unknown := sorted(options.keys() - OPTIONS):
+            raise InputError(f"Settings.of: there is no option {unknown[0]!r}; there are {', '.join(sorted(OPTIONS))}")
+        root = (folder or Path.cwd()).resolve()
+        given_options = {
+            name: [value] if name in REPEATED and isinstance(value, str) else value for name, value in options.items()
+        }
+        return read_settings(
+            Root(root, None, lambda _: None, lambda name: given_options.get(name.removeprefix("gitleaks_")), root)
+        )
 
     @property
     def output(self) -> Path:
@@ -112,6 +133,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         scenario_base=scenarios.base if scenarios else root.path,
         corpora=tuple(corpora.value) if corpora else (),
         corpus_base=corpora.base if corpora else root.path,
+        real_repositories=given(root, "real_repo") if REPOS in kinds else None,
         analyses=analyses,
         reports=reports,
         timeout_seconds=_timeout(given(root, "scan_timeout")),
@@ -155,12 +177,9 @@ def _analyses(value: Given | None) -> Path | None:
     return folder
 
 
-def _baseline(value: Given | None) -> "Evaluated | None":
+def _baseline(value: Given | None) -> Evaluated | None:
     if value is None:
         return None
-    from gitleaks_eval.scoring.baseline import evaluated_from_baseline, is_baseline  # noqa: PLC0415 - only where something is
-    from gitleaks_eval.scoring.saved import evaluated_from_report  # noqa: PLC0415 - compared
-
     document = read_json(value.path(), f"{value.named_by}:")
     read = evaluated_from_baseline if is_baseline(document) else evaluated_from_report
     return read(document, str(value.value))
@@ -170,8 +189,6 @@ def _save_baseline(root: Root, candidates: Sequence[Candidate]) -> Path | None:
     value, compared = given(root, "save_baseline"), given(root, "baseline")
     if value is None:
         return None
-    from gitleaks_eval.scoring.baseline import refuse_other_file  # noqa: PLC0415 - only where one is saved
-
     if not value.value:
         raise InputError(f"{value.named_by}: is empty; name a file for the baseline")
     path = _absolute(value)

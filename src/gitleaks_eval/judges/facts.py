@@ -1,21 +1,17 @@
 """From analyses to the facts that judges look at; each process of a run can make them from what all share."""
 
-import importlib
-import pkgutil
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-import gitleaks_eval.checks
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.analysis.matching import EXACT, MOVED, Match, match_findings
-from gitleaks_eval.checks import CHECK_MARK
-from gitleaks_eval.checks.outcome import Check, asked_for, check_outcome
+from gitleaks_eval.checks.outcome import asked_for, check_outcome
 from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED
+from gitleaks_eval.checks.shipped import shipped_checks
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.judges.heuristics import covered_rules
 from gitleaks_eval.judges.material import Facts
@@ -100,28 +96,12 @@ def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str
 
     One that cannot be run fails: what cannot be looked at must not lift a cap.
     """
-    for check_id, check in _checks():
+    for shipped in shipped_checks():
+        check_id, check = shipped.check_id, shipped.function
         if ("expected" in asked_for(check)) if expected is None else (check_id not in CRITICAL_CHECKS):
             continue
         if check_outcome(check, analysis, expected) not in {PASSED, NOT_APPLICABLE}:
             yield check_id
-
-
-@cache
-def _checks() -> tuple[tuple[str, Check], ...]:
-    """Each shipped check: its id and its function."""
-    package = gitleaks_eval.checks
-    modules = [
-        importlib.import_module(f"{package.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(package.__path__)
-    ]
-    return tuple(
-        (mark.args[0], function)
-        for module in modules
-        for function in vars(module).values()
-        for mark in getattr(function, "pytestmark", ())
-        if mark.name == CHECK_MARK
-    )
 
 
 def _findings(analysis: Analysis) -> Sequence[Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from gitleaks_eval.checks.mark import check
 from gitleaks_eval.checks.result import CONFIG_LINT
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.plugin.extras import Fault
+from gitleaks_eval.engine.faults import Fault
 
 SHOWN_AT_MOST = 20
 

@@ -16,7 +16,7 @@ from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_fla
 from gitleaks_eval.plugin.folders import FOLDERS, JUDGES, is_shipped, names_a_check
 
 if TYPE_CHECKING:
-    from gitleaks_eval.plugin.items import Evaluation
+    from gitleaks_eval.plugin.items import Items
 
 LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 
@@ -46,9 +46,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     known = early_config.known_args_namespace
     added: list[str] = []
     if known.gitleaks_eval or known.gitleaks_judges:
-        from gitleaks_eval.plugin.early import begin_early  # noqa: PLC0415 - 0.1 s that an inert run must not pay
+        from gitleaks_eval.plugin.arguments import added_arguments, begin_early  # noqa: PLC0415 - as `activate` below
 
-        added = begin_early(early_config)
+        added = added_arguments(early_config, known.file_or_dir)
+        begin_early(early_config, added)
     if _has_options(early_config):
         refuse_misread(early_config)
     args.extend(added)
@@ -66,9 +67,9 @@ def pytest_configure(config: pytest.Config) -> None:
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
-        from gitleaks_eval.plugin import items as evaluation  # noqa: PLC0415 - 0.1 s that an inert run must not pay
+        from gitleaks_eval.plugin.activate import activate  # noqa: PLC0415 - 0.1 s that an inert run must not pay
 
-        evaluation.activate(config, checks=checks, judges=judges)
+        activate(config, checks=checks, judges=judges)
     elif _has_options(config):
         refuse_without_flag(config)
 
@@ -81,17 +82,17 @@ def _has_options(config: pytest.Config) -> bool:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the shipped checks alone in a run that did not ask for them, also in our own checkout."""
-    evaluation = _evaluation(config)
+    items = _items(config)
     folder = collection_path if collection_path in FOLDERS else collection_path.parent
     if folder not in FOLDERS:
         return None
-    return None if evaluation is not None and evaluation.collects(folder) else True
+    return None if items is not None and items.collects(folder) else True
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
     """Leave a user's own checks alone in a run that did not ask for them."""
-    evaluation = _evaluation(collector.config)
-    if not isinstance(obj, FunctionType) or (evaluation is not None and evaluation.checks):
+    items = _items(collector.config)
+    if not isinstance(obj, FunctionType) or (items is not None and items.checks):
         return None
     marked = any(mark.name == CHECK_MARK for mark in getattr(obj, "pytestmark", ()))
     if not marked and collector.get_closest_marker(CHECK_MARK) is None:
@@ -107,6 +108,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
         terminalreporter.write_line(f"gitleaks-eval: {left} checks were left alone; add {FLAG} to run them")
 
 
-def _evaluation(config: pytest.Config) -> "Evaluation | None":
-    evaluation: Evaluation | None = config.pluginmanager.get_plugin("gitleaks_eval_evaluation")
-    return evaluation
+def _items(config: pytest.Config) -> "Items | None":
+    items: Items | None = config.pluginmanager.get_plugin("gitleaks_eval_evaluation")
+    return items

@@ -1,6 +1,8 @@
 """Which modules a run collects, which arguments narrow it, and whose settings it has."""
 
+import contextlib
 import glob
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,9 @@ import pytest
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
-from gitleaks_eval.plugin.command_line import is_typed, names_paths
+from gitleaks_eval.engine.earlier_reports import begin_reports
+from gitleaks_eval.engine.option_table import WITH_VALUE
+from gitleaks_eval.plugin.command_line import is_typed, names_paths, typed_arguments
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, JUDGES, LINT, is_shipped
 
 # Options with which pytest runs no test.
@@ -46,6 +50,22 @@ def is_narrowed(config: pytest.Config) -> bool:
 def only_shows(config: pytest.Config) -> bool:
     """Whether pytest runs no test."""
     return any(config.getoption(name, None) for name in SHOWING)
+
+
+def begin_early(config: pytest.Config, added: Sequence[str]) -> None:
+    """Remove earlier reports already while plugins are loaded: an unknown option or a broken conftest.py ends it there.
+
+    Only for a flag on the command line, and where pytest has found the right rootdir; what is wrong is said later.
+    """
+    known = config.known_args_namespace
+    misleads = not WITH_VALUE.isdisjoint(typed_arguments(config))
+    shows = any(getattr(known, name, None) for name in SHOWING)
+    if not is_typed(config) or misleads or shows or "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    root = Root(config.rootpath, config.inipath, config.getini, vars(known).get, config.invocation_params.dir)
+    narrowed = not added or any(getattr(known, name, None) for name in NARROWING)
+    with contextlib.suppress(InputError, pytest.UsageError, OSError, ValueError, TypeError):
+        begin_reports(root, narrowed=narrowed)
 
 
 def flagged(config: pytest.Config) -> list[Path]:

@@ -3,21 +3,18 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from gitleaks_eval.analysis.matching import Match, Matching
-from gitleaks_eval.config.hiding import NOTHING_HIDES
-from gitleaks_eval.config.lint import lint
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.baseline import Comparing
 from gitleaks_eval.engine.candidates import Candidate, Trial
-from gitleaks_eval.engine.missed import hidden_findings
+from gitleaks_eval.engine.faults import Fault, hidden_secrets, ignored_entries
+from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.folders import LINT
-from gitleaks_eval.plugin.items import IDENTITY, Evaluation
-from gitleaks_eval.scanners.refusals import ask_scanner
+from gitleaks_eval.plugin.state import IDENTITY
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
 from gitleaks_eval.scoring.excuses import AS_IN_BASELINE
 
@@ -31,57 +28,15 @@ class FindingCase:
     name: str
 
 
-def register_fixtures_beside(module: pytest.Module, evaluation: Evaluation) -> None:
+def register_fixtures_beside(module: pytest.Module, session: Session) -> None:
     """Register what the tests of the lint, or of findings, ask for."""
     if module.path.parent == LINT:
-        _register_lint(module, evaluation)
+        _register_lint(module, session)
     else:
-        _register_findings(module, evaluation)
+        _register_findings(module, session)
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with a configuration: `key` is the same for the same fault in another file, `text` for people."""
-
-    key: str
-    text: str
-
-
-def ignored_entries(candidate: Candidate, evaluation: Evaluation) -> list[Fault]:
-    """What the scanner of a candidate ignores or refuses in its configuration.
-
-    Raises:
-        EvaluationError: when the scanner cannot be had or asked.
-    """
-    assert candidate.configuration is not None  # noqa: S101 - only candidates with a configuration are linted
-    build = evaluation.workbench(candidate.name).scanner.build
-    static = lint(candidate.configuration, build.version, build.name)
-    problems = static + ask_scanner(build, candidate.configuration, Path(evaluation.folder))
-    said = [": ".join(filter(None, (one.place, one.message))) for one in problems]
-    return [Fault(what, f"{one.file.name} {what}") for one, what in zip(problems, said, strict=True)]
-
-
-def hidden_secrets(candidate: Candidate, evaluation: Evaluation) -> list[Fault]:
-    """What the configuration of a candidate hides of the secrets that the scenarios expect.
-
-    Raises:
-        EvaluationError: when a scenario cannot be evaluated: what is hidden there is not known.
-    """
-    workbench = evaluation.workbench(candidate.name)
-    for scenario in evaluation.scenarios:
-        workbench.analysis(scenario)
-    found = hidden_findings(
-        [(scenario, workbench.subjects[scenario.name].matching) for scenario in evaluation.scenarios],
-        workbench,
-        candidate.configuration,
-        evaluation.settings.candidates[0].configuration,
-        evaluation.settings.root,
-    )
-    told = {f"{name} {path}:{line} ({rule_id})": text for (name, (path, line, rule_id)), text in found.items()}
-    return [Fault(secret, f"{secret}: {text}") for secret, text in told.items() if text != NOTHING_HIDES]
-
-
-FaultsOf = Callable[[Candidate, Evaluation], list[Fault]]
+FaultsOf = Callable[[Candidate, Session], list[Fault]]
 # What a test of the lint asks for, by the name of the fixture.
 _FAULTS: Mapping[str, FaultsOf] = {"ignored": ignored_entries, "hidden": hidden_secrets}
 
@@ -107,16 +62,16 @@ def _ordered(expected: Expected) -> list[int]:
     return sorted(range(len(places)), key=places.__getitem__)
 
 
-def match_of(case: FindingCase, evaluation: Evaluation) -> Match:
+def match_of(case: FindingCase, session: Session) -> Match:
     """What became of an expected finding; its scenario has been evaluated."""
     assert isinstance(case.trial.subject, Scenario)  # noqa: S101 - only scenarios expect findings
-    workbench = evaluation.workbench(case.trial.candidate)
+    workbench = session.workbench(case.trial.candidate)
     position = _ordered(workbench.expected(case.trial.subject)).index(case.index)
     return workbench.subjects[case.trial.subject.name].matching.matches[position]
 
 
-def _register_lint(module: pytest.Module, evaluation: Evaluation) -> None:
-    candidates = [one for one in evaluation.settings.candidates if one.configuration and one.configuration.chain]
+def _register_lint(module: pytest.Module, session: Session) -> None:
+    candidates = [one for one in session.settings.candidates if one.configuration and one.configuration.chain]
     names = tuple(one.name or "configuration" for one in candidates)
 
     def linted(request: pytest.FixtureRequest) -> Candidate:
@@ -129,18 +84,18 @@ def _register_lint(module: pytest.Module, evaluation: Evaluation) -> None:
 
         def faults(linted: Candidate, faults_of: FaultsOf = faults_of) -> list[Fault]:
             """What is wrong with the configuration of this candidate."""
-            return faults_of(linted, evaluation)
+            return faults_of(linted, session)
 
         pytest.register_fixture(name=name, func=faults, node=module)
 
 
-def _register_findings(module: pytest.Module, evaluation: Evaluation) -> None:
-    trials = [trial for trial in evaluation.trials if isinstance(trial.subject, Scenario)]
+def _register_findings(module: pytest.Module, session: Session) -> None:
+    trials = [trial for trial in session.trials if isinstance(trial.subject, Scenario)]
     cases = finding_cases(trials)
 
     def matching_of(trial: Trial) -> Matching:
-        evaluation.analysis(trial)
-        return evaluation.workbench(trial.candidate).subjects[trial.subject.name].matching
+        session.analysis(trial)
+        return session.workbench(trial.candidate).subjects[trial.subject.name].matching
 
     def finding_case(request: pytest.FixtureRequest) -> FindingCase:
         """An expected finding."""
@@ -149,8 +104,8 @@ def _register_findings(module: pytest.Module, evaluation: Evaluation) -> None:
 
     def match(finding_case: FindingCase) -> Match:
         """What became of this expected finding."""
-        evaluation.analysis(finding_case.trial)
-        return match_of(finding_case, evaluation)
+        session.analysis(finding_case.trial)
+        return match_of(finding_case, session)
 
     def finding_trial(request: pytest.FixtureRequest) -> Trial:
         """A candidate and a scenario."""
@@ -171,27 +126,26 @@ def _register_findings(module: pytest.Module, evaluation: Evaluation) -> None:
     pytest.register_fixture(name="matching", func=matching, node=module)
 
 
-def excuse_beside(item: pytest.Item, evaluation: Evaluation, comparing: Comparing) -> str | None:
-    """Why a failed test beside the checks does not fail the comparison, else None."""
+def excuse_beside(item: pytest.Item, session: Session, comparing: Comparing, found: object) -> str | None:
+    """Why a failed test beside the checks does not fail the comparison, else None; `found` is its actual value."""
     parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
     if case := parameters.get("finding_case"):
-        return comparing.excuse_finding(case.trial, match_of(case, evaluation))
+        return comparing.excuse_finding(case.trial, match_of(case, session))
     if trial := parameters.get("finding_trial"):
         return comparing.excuse_finding(trial, None)
-    return _excuse_lint(item, evaluation, comparing)
+    return _excuse_lint(item, session, comparing, set(found) if isinstance(found, list) else set())
 
 
-def _excuse_lint(item: pytest.Item, evaluation: Evaluation, comparing: Comparing) -> str | None:
-    found = set(evaluation.left.actual)
+def _excuse_lint(item: pytest.Item, session: Session, comparing: Comparing, found: set[str]) -> str | None:
     if comparing.saved:
         known = comparing.saved.lint.get(item.stash[IDENTITY].check_id, frozenset())
         return AS_IN_BASELINE if found <= known else None
-    baseline = evaluation.settings.candidates[0]
+    baseline = session.settings.candidates[0]
     if not (baseline.configuration and baseline.configuration.chain):
         return None
     (faults_of,) = (_FAULTS[name] for name in getattr(item, "fixturenames", ()) if name in _FAULTS)
     try:
-        return AS_IN_BASELINE if found <= {fault.key for fault in faults_of(baseline, evaluation)} else None
+        return AS_IN_BASELINE if found <= {fault.key for fault in faults_of(baseline, session)} else None
     except EvaluationError:
         # There is nothing to compare with: it fails by itself.
         return None

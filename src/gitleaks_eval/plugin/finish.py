@@ -1,6 +1,5 @@
 """What a run amounts to when its tests are over: comparison, reports, the section of the terminal, exit status."""
 
-import contextlib
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,18 +8,19 @@ from typing import Any
 import pytest
 
 from gitleaks_eval.checks.result import CONFIG_LINT, Collected
-from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.engine.candidates import folder_name
-from gitleaks_eval.engine.missed import hidden_findings
+from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.plugin.command_line import is_typed, selects
-from gitleaks_eval.plugin.items import COLLECTED, Evaluation
+from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.junit import add_suite_properties
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.pytest_summary import PytestSummary
-from gitleaks_eval.reports.assembly import evaluated, make_run
+from gitleaks_eval.plugin.state import COLLECTED
+from gitleaks_eval.reports.assembly import evaluated
 from gitleaks_eval.reports.causes import causes
 from gitleaks_eval.reports.comparison import Compared, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import report_summary
@@ -36,27 +36,25 @@ from gitleaks_eval.reports.judges import combined_with, judges_lines, llm_fields
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import scorecard_markdown
 from gitleaks_eval.reports.terminal import Line, Troubles, comparison_section, run_lines
-from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, compare, neighbours
-from gitleaks_eval.scoring.evaluated import comparability
-
-# Times of scans differ from one to the next: the median of so many, taken in turn, counts.
-TIMED_ROUNDS = 3
+from gitleaks_eval.scoring.baseline import save_baseline
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION
 
 
-class Closing:
+class Finish:
     """The hooks that end a run, in the one process that keeps the ledger."""
 
     def __init__(
         self,
         config: pytest.Config,
-        evaluation: Evaluation,
+        items: Items,
         under_test: Sequence[UnderTest],
         recorder: Recorder,
         saved: Mapping[str, Any] | None,
     ) -> None:
         self._config = config
-        self._evaluation = evaluation
-        self._settings = evaluation.settings
+        self._items = items
+        self._session = items.session
+        self._settings = items.session.settings
         self._under_test = under_test
         self._recorder = recorder
         self._saved = saved
@@ -81,8 +79,8 @@ class Closing:
             # Not by a test that fails: by a scanner that was changed while they ran.
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if session.exitstatus != pytest.ExitCode.INTERRUPTED:
-            self._explain_misses()
-            self._compare()
+            explain_misses(self._session, runs)
+            self._compared = compared(self._session, runs)
             self._fail_with_verdict(session)
             self._fail_with_decision(session)
         add_suite_properties(self._config, runs)
@@ -147,8 +145,7 @@ class Closing:
         reports = self._settings.reports
         if self._compared:
             folders = {
-                _shown_name(name, run): self._folder_of(name, partial=partial) or "."
-                for name, run in self._runs.items()
+                shown_name(name, run): self._folder_of(name, partial=partial) or "." for name, run in self._runs.items()
             }
             self._compared = replace(self._compared, folders=folders)
         write_all(runs, self._compared, reports, removes=is_partial if partial else is_any)
@@ -166,8 +163,6 @@ class Closing:
         path = self._settings.save_baseline
         if path is None:
             return
-        from gitleaks_eval.scoring.baseline import save_baseline  # noqa: PLC0415 - only where one is saved
-
         (run,) = self._runs.values()
         shown = shown_path(path, self._config.invocation_params.dir)
         try:
@@ -189,10 +184,10 @@ class Closing:
 
     def _finish_judging(self, session: pytest.Session) -> None:
         """Add the verdicts of judges that ran without any check to the reports that they read."""
-        judging = self._evaluation.judging
-        if judging is None or self._evaluation.shared is None:
+        judging = self._items.judging
+        if judging is None or self._session.shared is None:
             return
-        judged = judging.judged(self._evaluation.folder)
+        judged = judging.judged(self._session.folder)
         if judged is None:
             nothing = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
             if nothing and self._saved and self._config.getoption("gitleaks_judges"):
@@ -222,54 +217,35 @@ class Closing:
 
     def _finished_runs(self) -> Mapping[str, Run]:
         """The run of each candidate, by its name; none when no check was selected."""
-        if not self._runs and self._evaluation.shared:
+        if not self._runs and self._session.shared:
             collected = self._collected()
             if any(identity.category != CONFIG_LINT for identity in collected.identities.values()):
-                self._runs = {
-                    one.candidate.name: make_run(self._evaluation, one, collected, self._recorder)
-                    for one in self._under_test
-                }
+                self._runs = {one.candidate.name: self._run(one, collected) for one in self._under_test}
         return self._runs
+
+    def _run(self, under_test: UnderTest, collected: Collected) -> Run:
+        name, judging = under_test.candidate.name, self._items.judging
+        is_first = name == self._settings.candidates[0].name
+        identities = {
+            nodeid: identity
+            for nodeid, identity in collected.identities.items()
+            if identity.candidate == name or (is_first and not identity.candidate)
+        }
+        return candidate_run(
+            self._session,
+            under_test,
+            self._recorder.results(identities),
+            own=collected.own.get(name, 0),
+            broken=[f"{file} could not be collected" for file in self._recorder.broken_files],
+            judged=judging.judged(self._session.folder) if judging else None,
+            judge_log=bool(judging and judging.settings.observability),
+        )
 
     def _collected(self) -> Collected:
         """What was selected, here or by the workers."""
-        if self._evaluation.shared and (left := self._evaluation.folder / COLLECTED).exists():
+        if self._session.shared and (left := self._session.folder / COLLECTED).exists():
             return Collected.from_json(left.read_bytes())
-        return self._evaluation.collected
-
-    def _explain_misses(self) -> None:
-        """Say of each missed finding which entry of the configuration hides it."""
-        if self._settings.analyses is not None:
-            return
-        baseline = self._settings.candidates[0].configuration
-        for candidate in self._settings.candidates:
-            run = self._runs[candidate.name]
-            matched = [(one, run.subjects[one.name].matching) for one in run.scenarios if one.name in run.subjects]
-            workbench = self._evaluation.workbench(candidate.name)
-            # What hides a finding is a help; that it is missed is said in any case.
-            with contextlib.suppress(EvaluationError):
-                run.hidden.update(
-                    hidden_findings(matched, workbench, candidate.configuration, baseline, self._settings.root)
-                )
-
-    def _compare(self) -> None:
-        """Hold each candidate against the baseline; a part of the checks is no comparison."""
-        if not self._settings.compares or any(run.partial for run in self._runs.values()):
-            return
-        times = self._times()
-        saved = self._settings.baseline
-        names = {name: _shown_name(name, run) for name, run in self._runs.items()}
-        sides = [evaluated(names[name], run, times.get(name, ())) for name, run in self._runs.items()]
-        baseline = saved or sides[0]
-        notes = comparability(saved, sides[0].corpus_sha256) if saved else []
-        others = sides if saved else sides[1:]
-        pairs = [*(compare(baseline, side, notes) for side in others), *neighbours(others)]
-        hidden = {
-            (names[name], scenario, *place): text
-            for name, run in self._runs.items()
-            for (scenario, place), text in run.hidden.items()
-        }
-        self._compared = Compared([saved, *sides] if saved else sides, pairs, hidden, only=self._settings.only)
+        return self._items.collected
 
     def _fail_with_verdict(self, session: pytest.Session) -> None:
         """Let no comparison end well that does not: what cannot be compared fails no test."""
@@ -284,23 +260,8 @@ class Closing:
         if session.exitstatus == pytest.ExitCode.OK and self._compared is None and "FAIL" in decisions:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _times(self) -> Mapping[str, Sequence[float]]:
-        """Times of one scan of the canary, in milliseconds, the candidates in turn; none where one cannot scan."""
-        times: dict[str, list[float]] = {name: [] for name in self._runs}
-        if len(self._runs) == 1 or any(run.incomplete for run in self._runs.values()):
-            return {}
-        with contextlib.suppress(EvaluationError):
-            for _ in range(TIMED_ROUNDS):
-                for name, found in times.items():
-                    found.append(self._evaluation.workbench(name).time_canary())
-        return times
-
 
 def _print(terminal: pytest.TerminalReporter, title: str, lines: Iterable[Line]) -> None:
     terminal.write_sep("=", title, bold=True)
     for text, colour, bold in lines:
         terminal.write_line(text, bold=bold, **({colour: True} if colour else {}))
-
-
-def _shown_name(name: str, run: Run) -> str:
-    return name or str(run.scanner["version"])

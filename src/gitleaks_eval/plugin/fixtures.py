@@ -6,7 +6,8 @@ from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.candidates import Trial
-from gitleaks_eval.plugin.items import Evaluation
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.plugin.outcome import Left
 from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
 
 PARAMETER = "gitleaks_trial"
@@ -23,19 +24,19 @@ def scenario(gitleaks_trial: Trial) -> Scenario | RealRepository:
     return gitleaks_trial.subject
 
 
-def register_fixtures(node: pytest.Session | pytest.Module, evaluation: Evaluation) -> None:
+def register_fixtures(node: pytest.Session | pytest.Module, session: Session, left: Left) -> None:
     """Register the fixtures for all tests below a node; what is shared has the trials as its parameters."""
 
     # These do not ask for `request`, which pytest makes anew for each test that does.
     def evidence() -> Evidence:
         """Where this check leaves what it expected and found; the comparison primitives take it first."""
-        evaluation.left = Evidence()
-        return evaluation.left
+        left.evidence = Evidence()
+        return left.evidence
 
     def analysis(gitleaks_trial: Trial) -> Analysis:
         """What was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; scanned once a run."""
         try:
-            return evaluation.analysis(gitleaks_trial)
+            return session.analysis(gitleaks_trial)
         except EvaluationError as error:
             # Of an exception pytest looks at every frame, again for each check; of this one only at the message.
             pytest.fail(str(error), pytrace=False)
@@ -44,9 +45,9 @@ def register_fixtures(node: pytest.Session | pytest.Module, evaluation: Evaluati
         """What the ground truth expects of this scenario: counts, rule ids, files, findings, thresholds."""
         subject = gitleaks_trial.subject
         assert isinstance(subject, Scenario)  # noqa: S101 - checks that ask for a truth are not run on real repositories
-        return evaluation.workbench(gitleaks_trial.candidate).expected(subject)
+        return session.workbench(gitleaks_trial.candidate).expected(subject)
 
-    trials = evaluation.trials
+    trials = session.trials
     names = tuple(trial.name for trial in trials)
     pytest.register_fixture(name=PARAMETER, func=gitleaks_trial, node=node, scope="session", params=trials, ids=names)
     pytest.register_fixture(name="scenario", func=scenario, node=node, scope="session")

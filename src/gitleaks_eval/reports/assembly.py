@@ -1,45 +1,53 @@
-"""From the ledger and what the processes of a run left to the values that reports are made of."""
+"""Results, matched scenarios and verdicts become the run that all reports are made of."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.severity import LEVELS
-from gitleaks_eval.checks.catalogue import catalogue
-from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, CheckResult, Collected
+from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, CheckResult
 from gitleaks_eval.core.text import few
-from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
-from gitleaks_eval.engine.under_test import UnderTest
-from gitleaks_eval.plugin.items import Evaluation
-from gitleaks_eval.plugin.ledger import Recorder
+from gitleaks_eval.judges.verdict import Judged
 from gitleaks_eval.reports.judges import combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
-from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 from gitleaks_eval.scoring.evaluated import Evaluated, check_outcomes, lint_faults
 from gitleaks_eval.scoring.scorecard import count_findings, make_scorecard
 
 
-def make_run(
-    evaluation: Evaluation,
-    under_test: UnderTest,
-    collected: Collected,
-    recorder: Recorder,
+def make_run(  # noqa: PLR0913 - the values of a report, each under its name
+    recorded: Sequence[CheckResult],
+    *,
+    scenarios: Sequence[Scenario],
+    subjects: Mapping[str, MatchedScenario],
+    scanner: Mapping[str, Any],
+    possible: int,
+    broken: Sequence[str],
+    analyses: Mapping[str, Path] | None,
+    repositories: Sequence[RealEvaluation],
+    judged: Judged | None,
+    judge_log: bool,
+    only: tuple[str, ...],
 ) -> Run:
-    """What a candidate's checks amount to."""
-    settings, scenarios = evaluation.settings, evaluation.scenarios
-    name = under_test.candidate.name
-    workbench = evaluation.workbench(name)
-    is_first = name == settings.candidates[0].name
-    identities = {
-        nodeid: identity
-        for nodeid, identity in collected.identities.items()
-        if identity.candidate == name or (is_first and not identity.candidate)
-    }
-    real = {repository.name for repository in evaluation.repositories}
-    recorded = recorder.results(identities)
+    """What a candidate's checks amount to.
+
+    Args:
+        recorded: the results of all its checks: of scenarios, of its configuration's lint, of real repositories.
+        scenarios: what was to be evaluated.
+        subjects: the scenarios that could be, with their findings matched.
+        scanner: the `scanner` of the reports.
+        possible: how many checks of scenarios there are, selected or not.
+        broken: why the run is not complete, beside checks that could not be run.
+        analyses: the analyses that were made, by subject; None where they existed before.
+        repositories: what was found in real repositories.
+        judged: the verdicts of judges, None where none was selected.
+        judge_log: whether the calls of judges are written down.
+        only: the kinds that were evaluated, where others were left out.
+    """
+    real = {one.name for one in repositories}
     lint = [result for result in recorded if result.category == CONFIG_LINT]
     results = [result for result in recorded if result.category != CONFIG_LINT and result.scenario not in real]
     by_scenario: dict[str | None, list[CheckResult]] = {
@@ -48,16 +56,12 @@ def make_run(
     for result in results:
         by_scenario[result.scenario].append(result)
     by_scenario = {scenario: group for scenario, group in by_scenario.items() if group}
-    read = {one.name: workbench.subjects.get(one.name) or read_subject(workbench.folder, one.name) for one in scenarios}
-    subjects = {scenario: subject for scenario, subject in read.items() if subject and scenario in by_scenario}
+    subjects = {name: subject for name, subject in subjects.items() if name in by_scenario}
     unevaluated = sum(
         scenario.expected.total_secrets
         for scenario in scenarios
         if scenario.name in by_scenario and scenario.name not in subjects
     )
-    possible = len(catalogue()) * len(scenarios) + collected.own.get(name, 0)
-    broken = [f"{file} could not be collected" for file in recorder.broken_files]
-    broken += [problem for problem in [under_test.changed()] if problem]
     incomplete = any(result.outcome == ERROR for result in (*results, *lint)) or bool(broken)
     partial = len(results) < possible
     findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
@@ -65,14 +69,12 @@ def make_run(
     # Real repositories alone are nothing to decide on.
     undecided = partial or not (scenarios or results)
     card = make_scorecard(by_scenario, findings, incomplete=incomplete, partial=undecided, faulty=faulty)
-    judging = evaluation.judging
-    judged = judging.judged(evaluation.folder) if judging else None
     return Run(
         results=results,
         scenarios=scenarios,
         subjects=subjects,
         scorecard=card,
-        scanner=under_test.fields(settings.root, subjects),
+        scanner=scanner,
         corpus_sha256=corpus_sha256(scenarios),
         generated_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         possible_checks=possible,
@@ -80,13 +82,13 @@ def make_run(
         partial=partial,
         reasons=[*broken, *_reasons(results, lint, possible)],
         by_scenario={scenario: group for scenario, group in by_scenario.items() if scenario is not None},
-        analyses=None if settings.analyses else _analyses(workbench.folder, [*subjects, *real]),
-        repositories=[_real_evaluation(workbench.folder, one, recorded) for one in evaluation.repositories],
+        analyses=analyses,
+        repositories=repositories,
         judged=judged,
         combined=combined_of(judged, card, incomplete=incomplete, partial=partial, faulty=faulty),
-        judge_log=bool(judging and judging.settings.observability),
+        judge_log=judge_log,
         lint=lint,
-        only=settings.only,
+        only=only,
     )
 
 
@@ -110,38 +112,24 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
     )
 
 
-def corpus_sha256(scenarios: Sequence[Scenario]) -> str:
-    """One hash of all ground truths and recipes: reports with the same one are about the same truth."""
-    digest = hashlib.sha256()
-    for scenario in scenarios:
-        for content in _truth(scenario):
-            digest.update(hashlib.sha256(scenario.name.encode() + b"\0" + content).digest())
-    return digest.hexdigest()
-
-
-def _truth(scenario: Scenario) -> list[bytes]:
-    if scenario.corpus:
-        return [repr((scenario.expected.findings, scenario.corpus.kind)).encode("utf-8", "backslashreplace")]
-    return [path.read_bytes() if path.is_file() else b"" for path in (scenario.ground_truth, scenario.recipe)]
-
-
-def _analyses(folder: Path, names: Sequence[str]) -> dict[str, Path]:
-    return {name: path for name in names if (path := analysis_path(folder, name)).exists()}
-
-
-def _real_evaluation(folder: Path, repository: RealRepository, recorded: Sequence[CheckResult]) -> RealEvaluation:
+def real_evaluation(
+    repository: RealRepository,
+    recorded: Sequence[CheckResult],
+    left: Mapping[str, Any] | None,
+    analysis: Mapping[str, Any] | None,
+) -> RealEvaluation:
+    """What was found in a real repository: `left` is what its scan left beside the analysis, None if it failed."""
     results = [result for result in recorded if result.scenario == repository.name]
-    left, path = repository_path(folder, repository.name), analysis_path(folder, repository.name)
-    if not (left.exists() and path.exists()):
+    if left is None or analysis is None:
         problems = [result.message for result in results if result.outcome == ERROR]
         problem = problems[0] if problems else "was not evaluated"
         return RealEvaluation(repository.name, repository.source, results, None, None, None, problem)
-    data: Mapping[str, Any] = json.loads(path.read_bytes())["data"]
+    data: Mapping[str, Any] = analysis["data"]
     return RealEvaluation(
         repository.name,
         repository.source,
         results,
-        json.loads(left.read_bytes()),
+        left,
         data["secrets_by_rule"],
         data["secrets_by_severity"],
         None,

@@ -4,6 +4,8 @@ The objects are written with GitPython's object database and git itself is never
 configuration, hook, template or environment has a say.
 """
 
+import hashlib
+import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -30,11 +32,12 @@ Tree = dict[bytes, tuple[int, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Tip:
-    """A commit that was written: its id (20 bytes), its files, and the ids of all that it descends from."""
+    """A commit that was written: its id (20 bytes), its files, the ids of all that it descends from, and by whom."""
 
     commit_id: bytes
     tree: Tree
     ancestors: frozenset[bytes]
+    identity: str
 
 
 @dataclass(slots=True)
@@ -62,22 +65,42 @@ def build(recipe: Recipe, path: Path, source: str = "recipe") -> None:
         InputError: when the recipe contradicts itself (a rename of a file that is not there, a branch that
             does not exist yet, a file where a folder is); `source` names it.
     """
+    head = recipe.commits[0].branch if recipe.commits else DEFAULT_BRANCH
+    git_dir = empty_repository(path, head)
+    history = _History(LooseObjectDB(str(git_dir / "objects")))
+    for index, commit in enumerate(recipe.commits):
+        _add_commit(history, recipe, commit, f"{source}: /commits/{index}")
+    for name, object_id in _refs(history, recipe).items():
+        ref = git_dir / name
+        ref.parent.mkdir(parents=True, exist_ok=True)
+        ref.write_text(object_id.hex() + "\n", encoding="ascii")
+    if recipe.staged:
+        tree = dict(history.branches[head].tree) if recipe.commits else {}
+        _write_files(history, recipe, recipe.staged, tree)
+        (git_dir / "index").write_bytes(index_content(tree))
+
+
+def empty_repository(path: Path, head: str = DEFAULT_BRANCH) -> Path:
+    """Make a repository without commits, on the branch `head`, in the new folder `path`, and return its `.git`."""
     git_dir = path / ".git"
     for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
         (git_dir / folder).mkdir(parents=True)
-    head = recipe.commits[0].branch if recipe.commits else DEFAULT_BRANCH
     (git_dir / "HEAD").write_text(f"ref: refs/heads/{head}\n", encoding="ascii")
     (git_dir / "config").write_text(
         "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n", encoding="ascii"
     )
-    history = _History(LooseObjectDB(str(git_dir / "objects")))
-    for index, commit in enumerate(recipe.commits):
-        _add_commit(history, recipe, commit, f"{source}: /commits/{index}")
-    for folder, tips in (("heads", history.branches), ("tags", history.tags)):
-        for name, tip in tips.items():
-            ref = git_dir / "refs" / folder / name
-            ref.parent.mkdir(parents=True, exist_ok=True)
-            ref.write_text(tip.commit_id.hex() + "\n", encoding="ascii")
+    return git_dir
+
+
+def index_content(tree: Tree) -> bytes:
+    """The bytes of git's index (version 2) with these files; it says nothing of files in a work tree."""
+    content = struct.pack(">4sII", b"DIRC", 2, len(tree))
+    for path, (mode, object_id) in sorted(tree.items()):
+        entry = struct.pack(">24xI12x20sH", mode, object_id, min(len(path), 0xFFF)) + path
+        # Padded with one to eight NULs to a multiple of eight.
+        content += entry + b"\0" * (8 - len(entry) % 8)
+    # What git ends its files with; nothing is kept secret by it.
+    return content + hashlib.sha1(content, usedforsecurity=False).digest()
 
 
 def render(parts: tuple[Part, ...], values: Mapping[str, str]) -> bytes:
@@ -106,7 +129,7 @@ def _add_commit(history: _History, recipe: Recipe, commit: Commit, place: str) -
     content = _commit_object(commit, tree_id, [parent.commit_id for parent in parents])
     commit_id = history.store(b"commit", content)
     ancestors = frozenset((commit_id,)).union(*(parent.ancestors for parent in parents))
-    tip = Tip(commit_id, tree, ancestors)
+    tip = Tip(commit_id, tree, ancestors, _identity(commit))
     history.commits[commit_id] = tip
     _no_conflict(commit.branch, history.branches, f"{place}/branch")
     history.branches[commit.branch] = tip
@@ -117,6 +140,21 @@ def _add_commit(history: _History, recipe: Recipe, commit: Commit, place: str) -
         history.tags[commit.tag] = tip
 
 
+def _refs(history: _History, recipe: Recipe) -> dict[str, bytes]:
+    """The full name of each ref, and the object that it names."""
+    refs = {recipe.refs.get(name, f"refs/heads/{name}"): tip.commit_id for name, tip in history.branches.items()}
+    for name, tip in history.tags.items():
+        message = recipe.tag_messages.get(name)
+        refs[f"refs/tags/{name}"] = _annotated(history, name, tip, message) if message else tip.commit_id
+    refs.pop("", None)
+    return refs
+
+
+def _annotated(history: _History, name: str, tip: Tip, message: str) -> bytes:
+    lines = [f"object {tip.commit_id.hex()}", "type commit", f"tag {name}", f"tagger {tip.identity}", "", message, ""]
+    return history.store(b"tag", "\n".join(lines).encode())
+
+
 def _no_conflict(name: str, names: Mapping[str, Tip], place: str) -> None:
     for other in names:
         if other.startswith(f"{name}/") or name.startswith(f"{other}/"):
@@ -125,6 +163,8 @@ def _no_conflict(name: str, names: Mapping[str, Tip], place: str) -> None:
 
 def _parents(history: _History, commit: Commit, place: str) -> list[Tip]:
     current = history.branches.get(commit.branch)
+    if commit.orphan:
+        return []
     if commit.start:
         if current:
             raise InputError(f"{place}/from: the branch {commit.branch!r} has commits already; leave `from` out")
@@ -166,11 +206,15 @@ def _apply(history: _History, recipe: Recipe, commit: Commit, tree: Tree, place:
     for path in commit.delete:
         if tree.pop(path, None) is None:
             raise InputError(f"{place}/delete: there is no file {path!r} at this commit")
-    values = {name: secret.value for name, secret in recipe.secrets.items()}
-    for path, parts in commit.write.items():
-        tree[path] = (FILE, history.store(b"blob", render(parts, values)))
+    _write_files(history, recipe, commit.write, tree)
     for path, target in commit.symlink.items():
         tree[path] = (SYMLINK, history.store(b"blob", target))
+
+
+def _write_files(history: _History, recipe: Recipe, files: Mapping[bytes, tuple[Part, ...]], tree: Tree) -> None:
+    values = {name: secret.value for name, secret in recipe.secrets.items()}
+    for path, parts in files.items():
+        tree[path] = (FILE, history.store(b"blob", render(parts, values)))
 
 
 def _write_tree(history: _History, tree: Tree, place: str, depth: int = 0) -> bytes:
@@ -191,8 +235,7 @@ def _write_tree(history: _History, tree: Tree, place: str, depth: int = 0) -> by
 
 
 def _commit_object(commit: Commit, tree_id: bytes, parents: list[bytes]) -> bytes:
-    offset = commit.date.strftime("%z")
-    identity = f"{commit.author} {int(commit.date.timestamp())} {offset}"
+    identity = _identity(commit)
     lines = [
         f"tree {tree_id.hex()}",
         *(f"parent {parent.hex()}" for parent in parents),
@@ -202,3 +245,7 @@ def _commit_object(commit: Commit, tree_id: bytes, parents: list[bytes]) -> byte
         commit.message if commit.message.endswith("\n") else commit.message + "\n",
     ]
     return "\n".join(lines).encode()
+
+
+def _identity(commit: Commit) -> str:
+    return f"{commit.author} {int(commit.date.timestamp())} {commit.date.strftime('%z')}"

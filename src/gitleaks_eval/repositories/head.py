@@ -106,12 +106,12 @@ def head_files(repository: Path, largest: int, seconds: float | None = None) -> 
                 yield HeadFile(path, kind == _SYMLINK, content)
 
 
-def write_head(repository: Path, folder: Path, seconds: float | None = None) -> int:
+def write_head(repository: Path, folder: Path, seconds: float | None = None, *, ignore_lists: bool = False) -> int:
     """Write the files of HEAD into an empty folder, and say how many of them are not empty.
 
     This is no checkout: nothing of the repository's configuration or attributes is obeyed. Symlinks and
-    submodules are left out, as scanners of files pass them by; so are files of more than 512 MiB, and the lists
-    of findings to ignore in the root, which a scanner would obey.
+    submodules are left out, as scanners of files pass them by; so are files of more than 512 MiB, and, but with
+    `ignore_lists`, the lists of findings to ignore in the root, which a scanner would obey.
 
     Raises:
         EvaluationError: when git does not answer, a name is not one that a file in a folder can have, a file
@@ -125,7 +125,7 @@ def write_head(repository: Path, folder: Path, seconds: float | None = None) -> 
                 f"the files of HEAD are more than {LARGEST_TREE_BYTES >> 20} MiB or {LARGEST_TREE_ENTRIES} entries; "
                 "scan its history instead (mode git)"
             )
-        if file.is_symlink or file.path.lower() in _IGNORE_LISTS:
+        if file.is_symlink or (not ignore_lists and file.path.lower() in _IGNORE_LISTS):
             continue
         _write(folder.joinpath(*map(_safe_name, file.path.split(b"/"))), file.content)
         written += bool(file.content)

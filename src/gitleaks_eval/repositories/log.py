@@ -1,7 +1,7 @@
 """What a scan of the history has to have read: commits and bytes, counted as the scanner's own parser counts them."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +31,10 @@ class Readable:
     added_bytes_up_to_8_26: int
 
 
-def readable(repository: Path, seconds: float | None = None) -> Readable:
-    """Count what there is to scan, from the log that the scanner reads, a line at a time.
+def readable(repository: Path, seconds: float | None = None, command: Sequence[str] = LOG) -> Readable:
+    """Count what there is to scan, from the output that the scanner reads, a line at a time.
+
+    `command` is what it runs of git itself: `LOG`, or a diff, which belongs to no commit.
 
     Raises:
         EvaluationError: when git cannot read the repository, or not in `seconds`.
@@ -42,7 +44,7 @@ def readable(repository: Path, seconds: float | None = None) -> Readable:
     with_text: set[bytes] = set()
     added = added_up_to_8_26 = 0
     before = _FileDiff(b"", b"", b"")
-    with running(repository, seconds, *LOG) as git:
+    with running(repository, seconds, *command) as git:
         for diff in file_diffs(git.stdout):
             if not diff.is_delete and not diff.is_binary:
                 changed.add(diff.commit)
@@ -54,7 +56,7 @@ def readable(repository: Path, seconds: float | None = None) -> Readable:
             before = diff
         if git.process.wait():
             git.stderr.seek(0)
-            raise failed(LOG[0], repository, git.stderr.read(CHUNK))
+            raise failed(command[0], repository, git.stderr.read(CHUNK))
     return Readable(len(changed), len(with_text - {_NAMELESS}), added, len(changed_up_to_8_20), added_up_to_8_26)
 
 
@@ -129,7 +131,8 @@ def file_diffs(log: Iterable[bytes]) -> Iterator[_FileDiff]:
             if line.startswith(b"diff"):
                 diff = _FileDiff(line, header.name, first.name)
                 continue
-            header = _Header(line[7:-1])
+            # Of a merge that is shown against each parent (`-m`) git names the parent behind it.
+            header = _Header(line[7:-1].partition(b" ")[0])
             # Up to 8.20 the first of several commits in a row that have no diff lends its header to the next that has.
             first = header if diff or first.commit == _NAMELESS else first
             diff = None

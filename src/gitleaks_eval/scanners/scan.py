@@ -18,6 +18,7 @@ from gitleaks_eval.core.process import Finished, run_limited
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import write_head
 from gitleaks_eval.repositories.log import Readable
+from gitleaks_eval.repositories.staging import stage
 from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scanners.build import IGNORE_ALLOW, ScannerBuild
 
@@ -44,10 +45,12 @@ _KINDS_OF_ERROR = (
     (re.compile(r"^panic:", re.MULTILINE), "it panicked"),
 )
 _GIT_FAILED = re.compile(r"partial scan|stderr is not empty|git error encountered|\[git\]", re.IGNORECASE)
-# A scan of files goes on after an error, and may end well.
-_FILES_FAILED = re.compile(r" (?:FTL|ERR) |WRN skipping|partial scan")
+# A scan of files goes on after an error, and may end well. Asked for archives, it complains of a file that is named as
+# one and is none: that is nothing which it could have read.
+_NO_ARCHIVE = r"could (?:not )?read compressed file |error generating file fragments error=\"?zip: not a valid zip file"
+_FILES_FAILED = re.compile(rf" (?:FTL|ERR) (?!{_NO_ARCHIVE})|WRN skipping|partial scan")
 
-Mode = Literal["git", "dir"]
+Mode = Literal["git", "dir", "staged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,9 @@ class Scan:
 class Scanner:
     """A build with the configuration under test; `scratch` is where each scan has a private folder.
 
-    `decode_depth` overrides the default of the build. `mode` is what is scanned: `git`, the history, or `dir`,
-    the files of HEAD.
+    `decode_depth` overrides the default of the build. `mode` is what is scanned: `git`, the history, `dir`, the files
+    of HEAD, or `staged`, the index (of a repository without one, HEAD) before the first commit. `args` are further
+    flags, passed as given.
     """
 
     build: ScannerBuild
@@ -84,21 +88,29 @@ class Scanner:
     stop: threading.Event
     decode_depth: int | None = None
     mode: Mode = "git"
+    args: tuple[str, ...] = ()
 
-    def scan(self, repository: Path, *, obey_allow: bool = True, cores: int | None = None) -> Scan:
-        """Scan the whole history of a repository, or the files of its HEAD; paths are relative to it.
+    def scan(
+        self, repository: Path, *, obey_allow: bool = True, ignore_lists: bool = False, cores: int | None = None
+    ) -> Scan:
+        """Scan the whole history of a repository, the files of its HEAD or its index; paths are relative to it.
 
-        Without `obey_allow`, comments that allow a secret hide nothing, where the build can be told so. `cores` is
-        how many it may use; None for all.
+        Without `obey_allow`, comments that allow a secret hide nothing, where the build can be told so. With
+        `ignore_lists`, lists of findings to ignore are files as all others, where files are scanned, and obeyed.
+        `cores` is how many it may use; None for all.
 
         Raises:
             EvaluationError: when the scan failed, its report or exit code cannot be believed, or the files
                 cannot be written.
         """
+        if self.mode == "staged":
+            with _private_folder(self.scratch) as folder:
+                stage(repository, folder / "staged")
+                return self._scan(folder / "staged", _GIT_FAILED, obey_allow=obey_allow, cores=cores)
         if self.mode == "git":
             return self._scan(repository, _GIT_FAILED, obey_allow=obey_allow, cores=cores)
         with _private_folder(self.scratch) as tree:
-            files = write_head(repository, tree)
+            files = write_head(repository, tree, ignore_lists=ignore_lists)
             return replace(self._scan(tree, _FILES_FAILED, obey_allow=obey_allow, cores=cores), files=files)
 
     def _scan(self, source: Path, failure: re.Pattern[str], *, obey_allow: bool, cores: int | None) -> Scan:
@@ -144,12 +156,16 @@ class Scanner:
             *(() if depth is None else ("--max-decode-depth", str(depth))),
             # Never rely on the default: what is found must not leave the machine.
             *((f"{live_validation}=false",) if self.build.validates else ()),
+            *self.args,
         ]
 
     def _subcommand(self, source: Path) -> list[str]:
-        if self.build.command == "git":
-            return ["git", str(source)] if self.mode == "git" else ["dir", "."]
-        return ["detect", "--source", str(source)] if self.mode == "git" else ["detect", "--no-git", "--source", "."]
+        is_new = self.build.command == "git"
+        if self.mode == "dir":
+            return ["dir", "."] if is_new else ["detect", "--no-git", "--source", "."]
+        if self.mode == "staged":
+            return ["git", "--staged", str(source)] if is_new else ["protect", "--staged", "--source", str(source)]
+        return ["git", str(source)] if is_new else ["detect", "--source", str(source)]
 
 
 def unread(scan: Scan, there: Readable) -> str | None:

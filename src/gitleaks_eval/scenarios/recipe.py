@@ -38,7 +38,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit; paths and symlink targets are bytes, as git stores them."""
+    """One commit; paths and symlink targets are bytes, as git stores them.
+
+    An `orphan` begins its branch without parents and without files. No recipe in YAML can say so.
+    """
 
     message: str
     author: str
@@ -51,14 +54,23 @@ class Commit:
     symlink: Mapping[bytes, bytes] = field(default_factory=dict)
     rename: Mapping[bytes, bytes] = field(default_factory=dict)
     delete: tuple[bytes, ...] = ()
+    orphan: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to build a repository: its secrets by name, and its commits in order."""
+    """How to build a repository: its secrets by name, and its commits in order.
+
+    No recipe in YAML can say the rest: `refs` gives a branch another full name, or none for an empty one, once all
+    commits are made; `tag_messages` makes an annotated tag of a tag; `staged` stands in the index, above the files
+    of HEAD.
+    """
 
     secrets: Mapping[str, Secret]
     commits: tuple[Commit, ...]
+    refs: Mapping[str, str] = field(default_factory=dict)
+    tag_messages: Mapping[str, str] = field(default_factory=dict)
+    staged: Mapping[bytes, tuple[Part, ...]] = field(default_factory=dict)
 
 
 def load_recipe(path: Path) -> Recipe:

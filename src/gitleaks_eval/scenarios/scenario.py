@@ -1,7 +1,8 @@
 """A scenario: what must be found (its ground truth) and where its recipe or its analysis stands."""
 
+import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -248,3 +249,18 @@ class RealRepository:
     name: str
     source: str
     location: str = field(repr=False)
+
+
+def corpus_sha256(scenarios: Sequence[Scenario]) -> str:
+    """One hash of all ground truths and recipes: reports with the same one are about the same truth."""
+    digest = hashlib.sha256()
+    for scenario in scenarios:
+        for content in _truth(scenario):
+            digest.update(hashlib.sha256(scenario.name.encode() + b"\0" + content).digest())
+    return digest.hexdigest()
+
+
+def _truth(scenario: Scenario) -> list[bytes]:
+    if scenario.corpus:
+        return [repr((scenario.expected.findings, scenario.corpus.kind)).encode("utf-8", "backslashreplace")]
+    return [path.read_bytes() if path.is_file() else b"" for path in (scenario.ground_truth, scenario.recipe)]

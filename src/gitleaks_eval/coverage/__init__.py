@@ -1,0 +1,1 @@
+"""What a verdict speaks for: rules, places and entries."""

@@ -1,0 +1,95 @@
+"""Which usual places a scan sees: the planted value stands in what it reports, under whatever rule, file or commit."""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gitleaks_eval.config.chain import Configuration, copy_configuration
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.places import Maker, Place, Planted, github_pat
+from gitleaks_eval.coverage.places_bytes import content_of
+from gitleaks_eval.coverage.places_repository import plant
+from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
+from gitleaks_eval.repositories.log import Readable, readable
+from gitleaks_eval.repositories.staging import staged_diff
+from gitleaks_eval.scanners.scan import SMALL_BYTES, Mode, Scan, Scanner, unread
+from gitleaks_eval.scenarios.secrets import reveals
+
+SOURCE = "the map of places"
+# The places that a scan sees, each with the ids of the rules that report it.
+Sight = Mapping[Place, frozenset[str]]
+Look = Callable[[Configuration], Sight]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The repository that a map is made of, and the secret of each place that is asked."""
+
+    repository: BuiltRepository
+    secrets: Mapping[Place, Planted] = field(repr=False)
+
+
+def ground(mode: Mode, seed: str, maker: Maker = github_pat, *, large: bool = False) -> Ground:
+    """The repository for a mode, from the cache where it is as it was built.
+
+    Raises:
+        EvaluationError: when it cannot be built or read.
+    """
+    planted = plant(seed, maker, large=large)
+    built = built_repository(planted.recipe, SOURCE)
+    if mode == "staged":
+        built = replace(built, readable=readable(built.path, command=staged_diff(built.path)))
+    return Ground(built, planted.secrets)
+
+
+def look(scanner: Scanner, on: Ground) -> Sight:
+    """Scan, and say which places are seen.
+
+    Raises:
+        EvaluationError: when the scan failed, or cannot have read what is there; it quotes nothing that is planted.
+    """
+    there = on.repository.readable
+    try:
+        scan = scanner.scan(on.repository.path, ignore_lists=True, cores=1 if there.added_bytes < SMALL_BYTES else None)
+        sight = seen_in(scan, on.secrets)
+        problem = _unread(scan, there, on, sight)
+    except EvaluationError as error:
+        problem = str(error)
+    if problem is None:
+        return sight
+    if reveals(problem, frozenset(secret.value for secret in on.secrets.values())):
+        problem = "the scan failed; its message quotes a planted secret and is withheld"
+    raise EvaluationError(f"{SOURCE}: {problem}")
+
+
+def looking(scanner: Scanner, on: Ground) -> Look:
+    """A look with other configurations, everything else as `scanner` has it."""
+
+    def look_with(configuration: Configuration) -> Sight:
+        with tempfile.TemporaryDirectory(prefix="config-", dir=scanner.scratch) as folder:
+            return look(replace(scanner, config=copy_configuration(configuration, Path(folder))), on)
+
+    return look_with
+
+
+def seen_in(scan: Scan, secrets: Mapping[Place, Planted]) -> dict[Place, frozenset[str]]:
+    """The places whose value stands in a Secret or a Match of the report, with the rules that report it."""
+    reported = [(finding["RuleID"], f"{finding['Secret']}\0{finding['Match']}") for finding in scan.findings]
+    rules = {
+        place: frozenset(rule for rule, text in reported if secret.value in text) for place, secret in secrets.items()
+    }
+    return {place: found for place, found in rules.items() if found}
+
+
+def _unread(scan: Scan, there: Readable, on: Ground, sight: Sight) -> str | None:
+    if scan.commits is None and scan.files is None:
+        # A scanner that tells no commits (betterleaks) does not count the bytes of files that its configuration
+        # allows by path: what is not seen may have been passed over, the rest must have been read.
+        passed = sum(len(content_of(place, secret)) for place, secret in on.secrets.items() if place not in sight)
+        there = replace(
+            there,
+            added_bytes=max(1, there.added_bytes - passed),
+            added_bytes_up_to_8_26=max(1, there.added_bytes_up_to_8_26 - passed),
+        )
+    return unread(scan, there)

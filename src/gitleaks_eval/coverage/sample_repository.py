@@ -1,0 +1,95 @@
+"""Samples become a repository, and the findings of a scan are given back to the samples."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.coverage.samples import Sample
+from gitleaks_eval.repositories.cache import BuiltRepository, build_into
+from gitleaks_eval.scenarios.pattern import generate
+from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
+
+CANARY_RULE = "gitleaks-eval-canary"
+CANARY_PATH = "quartz/canary/aviary.txt"
+CANARY_PATTERN = "cnry[0-9]{3}[a-km-z][2-9]{3}[b-df-hj-km-np-tv-z]{20}"
+
+
+def canary_rule() -> dict[str, Any]:
+    """A rule of ours that finds the canary and nothing else."""
+    return {"id": CANARY_RULE, "description": "vouches for the scan", "regex": f"\\b({CANARY_PATTERN})\\b"}
+
+
+def canary_value(seed: str) -> str:
+    """What stands in the canary file."""
+    return generate(CANARY_PATTERN, f"canary\0{seed}")
+
+
+def build_samples(folder: Path, samples: Iterable[Sample], seed: str) -> BuiltRepository:
+    """Build a repository with each sample at its path, and the canary; samples of one path stand below each other.
+
+    A file whose name others need for a folder stands in the history alone.
+
+    Raises:
+        EvaluationError: when the folder cannot be written.
+    """
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    for sample in samples:
+        texts[sample.path].append(sample.text)
+    texts[CANARY_PATH] = [canary_value(seed) + "\n"]
+    # As bytes: a text could hold what is taken for a placeholder.
+    files = {path.encode(): (Part(data=_joined(parts).encode()),) for path, parts in texts.items()}
+    folders = {above for path in texts for above in _folders(path)}
+    early = {path: parts for path, parts in files.items() if path.decode() in folders}
+    late = {path: parts for path, parts in files.items() if path not in early}
+    commits = [_commit(early)] if early else []
+    recipe = Recipe({}, (*commits, replace(_commit(late), delete=tuple(early))))
+    return build_into(folder, recipe, "the samples of rules")
+
+
+def found_by_sample(samples: Sequence[Sample], findings: Iterable[Mapping[str, Any]]) -> list[set[str]]:
+    """For each sample the ids of the rules that were found in it."""
+    at_path: defaultdict[str, list[int]] = defaultdict(list)
+    for index, sample in enumerate(samples):
+        at_path[sample.path].append(index)
+    found: list[set[str]] = [set() for _ in samples]
+    for finding in findings:
+        here = at_path.get(str(finding["File"]).replace("\\", "/"), [])
+        for index in here:
+            if len(here) == 1 or _is_of(samples[index], finding):
+                found[index].add(str(finding["RuleID"]))
+    return found
+
+
+def sees_canary(findings: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether the rule of ours found the file of ours."""
+    return any(finding["RuleID"] == CANARY_RULE and finding["File"] == CANARY_PATH for finding in findings)
+
+
+def _is_of(sample: Sample, finding: Mapping[str, Any]) -> bool:
+    secret, match = str(finding["Secret"]), str(finding["Match"])
+    if not sample.value:
+        return not secret
+    return bool(secret) and (sample.value in match or secret in sample.match or sample.value in secret)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return "".join(
+        part if part.endswith("\n") or index == len(parts) - 1 else part + "\n" for index, part in enumerate(parts)
+    )
+
+
+def _commit(write: Mapping[bytes, tuple[Part, ...]]) -> Commit:
+    return Commit(
+        message="Add settings",
+        author="Sample <sample@example.com>",
+        date=datetime(2026, 1, 1, tzinfo=timezone.utc),
+        write=write,
+    )
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]

@@ -1,0 +1,72 @@
+"""Lay a run out: find the scanner of each candidate, and write what all processes of the run share."""
+
+import secrets
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from gitleaks_eval.config.chain import copy_configuration
+from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.engine.shared import Bench, Shared
+from gitleaks_eval.engine.under_test import UnderTest, find_under_test
+
+NO_BUILD = "the scanner and configuration that made the analyses"
+
+
+def find_scanners(settings: Settings, progress: Callable[[str], None], folder: Path | None) -> list[UnderTest]:
+    """The candidates with their builds; without a private `folder` nothing is installed, and nothing will be run."""
+    if settings.analyses is not None:
+        return [UnderTest(candidate) for candidate in settings.candidates]
+    return [
+        find_under_test(candidate, progress, _own_folder(settings, folder, index) if folder else None)
+        for index, candidate in enumerate(settings.candidates)
+    ]
+
+
+def lay_out(
+    settings: Settings,
+    under_test: Sequence[UnderTest],
+    folder: Path,
+    titles: Sequence[str],
+    *,
+    judges: bool = False,
+) -> Shared:
+    """What all processes of a run share: a bench for each candidate, in the private `folder` of the run.
+
+    `titles` name scanner and configuration for judges; only with `judges` traces of secrets are kept.
+    """
+    run_id, trace_key = str(uuid.uuid4()), secrets.token_hex(32) if judges else ""
+    benches = {}
+    for index, (one, title) in enumerate(zip(under_test, titles, strict=True)):
+        own = _own_folder(settings, folder, index)
+        configuration = one.candidate.configuration
+        benches[one.candidate.name] = Bench(
+            folder=str(own),
+            run_id=run_id,
+            scanner=asdict(one.build) if one.build else None,
+            scanner_error=one.error,
+            config=str(copy_configuration(configuration, own)) if configuration else "",
+            timeout_seconds=settings.timeout_seconds,
+            severity_policy=str(settings.severity_policy),
+            title=title,
+            trace_key=trace_key,
+            turns=str(folder / "turns"),
+            decode_depth=one.candidate.decode_depth,
+            mode=one.candidate.mode,
+        )
+    return Shared(str(folder), benches)
+
+
+def judged_title(name: str | None, version: str | None, config_sha256: str | None) -> str:
+    """The scanner as judges know it: the same for the same build and configuration, and no path of this machine."""
+    if config_sha256 is None:
+        return NO_BUILD
+    return f"{name} {version}, configuration sha256 {config_sha256[:12]}"
+
+
+def _own_folder(settings: Settings, folder: Path, index: int) -> Path:
+    # Names may be paths: the folders have numbers.
+    own = folder / f"candidate-{index}" if len(settings.candidates) > 1 else folder
+    own.mkdir(exist_ok=True)
+    return own

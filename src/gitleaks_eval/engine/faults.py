@@ -1,0 +1,52 @@
+"""What is wrong with a configuration under test: entries that do nothing, and entries that hide expected secrets."""
+
+from dataclasses import dataclass
+
+from gitleaks_eval.config.hiding import NOTHING_HIDES
+from gitleaks_eval.config.lint import lint
+from gitleaks_eval.engine.candidates import Candidate
+from gitleaks_eval.engine.missed import hidden_findings
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.scanners.refusals import ask_scanner
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a configuration: `key` is the same for the same fault in another file, `text` for people."""
+
+    key: str
+    text: str
+
+
+def ignored_entries(candidate: Candidate, session: Session) -> list[Fault]:
+    """What the scanner of a candidate ignores or refuses in its configuration.
+
+    Raises:
+        EvaluationError: when the scanner cannot be had or asked.
+    """
+    assert candidate.configuration is not None  # noqa: S101 - only candidates with a configuration are linted
+    build = session.workbench(candidate.name).scanner.build
+    static = lint(candidate.configuration, build.version, build.name)
+    problems = static + ask_scanner(build, candidate.configuration, session.folder)
+    said = [": ".join(filter(None, (one.place, one.message))) for one in problems]
+    return [Fault(what, f"{one.file.name} {what}") for one, what in zip(problems, said, strict=True)]
+
+
+def hidden_secrets(candidate: Candidate, session: Session) -> list[Fault]:
+    """What the configuration of a candidate hides of the secrets that the scenarios expect.
+
+    Raises:
+        EvaluationError: when a scenario cannot be evaluated: what is hidden there is not known.
+    """
+    workbench = session.workbench(candidate.name)
+    for scenario in session.scenarios:
+        workbench.analysis(scenario)
+    found = hidden_findings(
+        [(scenario, workbench.subjects[scenario.name].matching) for scenario in session.scenarios],
+        workbench,
+        candidate.configuration,
+        session.settings.candidates[0].configuration,
+        session.settings.root,
+    )
+    told = {f"{name} {path}:{line} ({rule_id})": text for (name, (path, line, rule_id)), text in found.items()}
+    return [Fault(secret, f"{secret}: {text}") for secret, text in told.items() if text != NOTHING_HIDES]

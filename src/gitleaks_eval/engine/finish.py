@@ -1,0 +1,127 @@
+"""What a session amounts to: the run of each candidate, what hides its misses, and how it compares."""
+
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.checks.catalogue import catalogue
+from gitleaks_eval.checks.result import CheckResult
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.engine.missed import hidden_findings
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
+from gitleaks_eval.engine.under_test import UnderTest
+from gitleaks_eval.judges.verdict import Judged
+from gitleaks_eval.reports.assembly import evaluated, make_run, real_evaluation
+from gitleaks_eval.reports.comparison import Compared
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.scoring.comparison import compare, neighbours
+from gitleaks_eval.scoring.evaluated import comparability
+
+# Times of scans differ from one to the next: the median of so many, taken in turn, counts.
+TIMED_ROUNDS = 3
+
+
+def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its name
+    session: Session,
+    under_test: UnderTest,
+    recorded: Sequence[CheckResult],
+    *,
+    own: int = 0,
+    broken: Sequence[str] = (),
+    judged: Judged | None = None,
+    judge_log: bool = False,
+) -> Run:
+    """What the checks of a candidate amount to.
+
+    `own` is how many checks of a user's own there are, selected or not; `broken` says why the run is not complete.
+    """
+    settings, scenarios = session.settings, session.scenarios
+    workbench = session.workbench(under_test.candidate.name)
+    read = {one.name: workbench.subjects.get(one.name) or read_subject(workbench.folder, one.name) for one in scenarios}
+    subjects = {name: subject for name, subject in read.items() if subject}
+    changed = under_test.changed()
+    names = [*subjects, *(one.name for one in session.repositories)]
+    return make_run(
+        recorded,
+        scenarios=scenarios,
+        subjects=subjects,
+        scanner=under_test.fields(settings.root, subjects),
+        possible=len(catalogue()) * len(scenarios) + own,
+        broken=[*broken, *([changed] if changed else [])],
+        analyses=None if settings.analyses else _analyses(workbench.folder, names),
+        repositories=[
+            real_evaluation(
+                one,
+                recorded,
+                _left(repository_path(workbench.folder, one.name)),
+                _left(analysis_path(workbench.folder, one.name)),
+            )
+            for one in session.repositories
+        ],
+        judged=judged,
+        judge_log=judge_log,
+        only=settings.only,
+    )
+
+
+def explain_misses(session: Session, runs: Mapping[str, Run]) -> None:
+    """Name the entry of the configuration that hides each missed finding, where something is scanned."""
+    settings = session.settings
+    if settings.analyses is not None:
+        return
+    baseline = settings.candidates[0].configuration
+    for candidate in settings.candidates:
+        run, workbench = runs[candidate.name], session.workbench(candidate.name)
+        matched = [(one, run.subjects[one.name].matching) for one in run.scenarios if one.name in run.subjects]
+        # What hides a finding is a help; that it is missed is said in any case.
+        with contextlib.suppress(EvaluationError):
+            run.hidden.update(hidden_findings(matched, workbench, candidate.configuration, baseline, settings.root))
+
+
+def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
+    """Compare each candidate with the baseline; None where nothing is compared, or a run is partial."""
+    settings = session.settings
+    if not settings.compares or any(run.partial for run in runs.values()):
+        return None
+    times = _times(session, runs)
+    saved = settings.baseline
+    names = {name: shown_name(name, run) for name, run in runs.items()}
+    sides = [evaluated(names[name], run, times.get(name, ())) for name, run in runs.items()]
+    baseline = saved or sides[0]
+    notes = comparability(saved, sides[0].corpus_sha256) if saved else []
+    others = sides if saved else sides[1:]
+    pairs = [*(compare(baseline, side, notes) for side in others), *neighbours(others)]
+    hidden = {
+        (names[name], scenario, *place): text
+        for name, run in runs.items()
+        for (scenario, place), text in run.hidden.items()
+    }
+    return Compared([saved, *sides] if saved else sides, pairs, hidden, only=settings.only)
+
+
+def shown_name(name: str, run: Run) -> str:
+    """How a candidate is named in reports: a single one has no name, and is named by its version."""
+    return name or str(run.scanner["version"])
+
+
+def _times(session: Session, runs: Mapping[str, Run]) -> Mapping[str, Sequence[float]]:
+    """Times of one scan of the canary, in milliseconds, the candidates in turn; none where one cannot scan."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    if len(runs) == 1 or any(run.incomplete for run in runs.values()):
+        return {}
+    with contextlib.suppress(EvaluationError):
+        for _ in range(TIMED_ROUNDS):
+            for name, found in times.items():
+                found.append(session.workbench(name).time_canary())
+    return times
+
+
+def _analyses(folder: Path, names: Sequence[str]) -> dict[str, Path]:
+    return {name: path for name in names if (path := analysis_path(folder, name)).exists()}
+
+
+def _left(path: Path) -> Any:
+    return json.loads(path.read_bytes()) if path.exists() else None

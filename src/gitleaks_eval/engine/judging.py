@@ -1,0 +1,177 @@
+"""The judges of a run: what they look at, and their verdicts, made once a run by one of its processes."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
+from gitleaks_eval.judges.judge import Judge, checked_judges
+from gitleaks_eval.judges.material import MODES, REAL_WORLD, SYNTHETIC, Facts, Material
+from gitleaks_eval.judges.panel import Case, Panel, judge_all
+from gitleaks_eval.judges.prompt import load_template
+from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
+from gitleaks_eval.judges.verdict import UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
+from gitleaks_eval.scenarios.scenario import RealRepository
+
+_FOLDER = "verdicts"
+_SELECTED = "selected-judges.json"
+_NO_SDK = (
+    "--gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
+    "or use --gitleaks-judge-mode=heuristic, or --gitleaks-judge-mode=replay"
+)
+
+
+class Judging:
+    """The judges of a run, the cases that they judge, and the verdicts.
+
+    Raises:
+        InputError: when a judge is not as it must be, or a mode is asked for in which there is nothing to judge.
+    """
+
+    def __init__(self, session: Session, settings: JudgeSettings, judges: Sequence[Judge]) -> None:
+        self.judges = checked_judges(judges)
+        for judge in self.judges:
+            load_template(judge, settings.prompts)
+        self.settings = settings
+        there = {SYNTHETIC: bool(session.scenarios), REAL_WORLD: bool(session.repositories)}
+        self.cases = cases_of(self.judges, settings, there)
+        self.selected: tuple[Case, ...] = ()
+        self._session = session
+        self._material = cache(self._make_material)
+
+    def select(self, names: Collection[str]) -> None:
+        """Judge only the cases of these names."""
+        self.selected = tuple(case for case in self.cases if case.name in names)
+
+    def leave_selected(self) -> None:
+        """Leave the names of the selected cases for the process of the run that reports."""
+        names = sorted(case.name for case in self.selected)
+        write_atomically(self._session.folder / _SELECTED, json.dumps(names).encode("ascii"))
+
+    def verdict(self, case: Case) -> Verdict:
+        """The verdict of one case; all selected ones are judged at once, by one process of the run.
+
+        Raises:
+            EvaluationError: when nobody could be asked at all.
+        """
+        folder = self._session.folder
+        judged = _judged_from_json(made_once(folder / _FOLDER, self._judge).read_bytes())
+        verdicts = judged.by_mode[case.mode].verdicts
+        return next(verdict for verdict in verdicts if verdict.dimension == case.judge.dimension)
+
+    def judged(self, folder: Path) -> Judged | None:
+        """All verdicts of the run for the reports, None if none was selected; without a verdict a case is unscored."""
+        if (folder / _SELECTED).exists():
+            self.select(json.loads((folder / _SELECTED).read_bytes()))
+        if not self.selected:
+            return None
+        path = folder / _FOLDER / "product.json"
+        if path.exists():
+            return _judged_from_json(path.read_bytes())
+        failure = folder / _FOLDER / "error.txt"
+        message = failure.read_text(encoding="utf-8") if failure.exists() else "was not judged: the run ended early"
+        modes = dict.fromkeys(case.mode for case in self.selected)
+        return Judged({mode: self._unjudged(mode, message) for mode in modes}, ())
+
+    def _unjudged(self, mode: str, message: str) -> Judgement:
+        verdicts = tuple(
+            Verdict(case.judge.dimension, case.judge.weight, UNSCORED, unscored_kind="invalid", reasoning=message)
+            for case in self.selected
+            if case.mode == mode
+        )
+        requested = None if self.settings.mode == "heuristic" else self.settings.model
+        whole = len(self.selected) == len(self.cases)
+        return Judgement(self.settings.mode, requested, None, verdicts, None, {}, partial=not whole)
+
+    def _judge(self) -> bytes:
+        bench = self._session.workbench()
+        for mode in dict.fromkeys(case.mode for case in self.selected):
+            # Each scan leaves traces of the secrets that it reports: all of them come before any prompt.
+            with suppress(EvaluationError):
+                self._material(mode)
+        panel = Panel(
+            self.settings,
+            self.settings.trace_id or bench.run_id,
+            bench.traces(),
+            self._material,
+        )
+        judged = judge_all(self.selected, panel, whole=len(self.selected) == len(self.cases))
+        return json.dumps(
+            {
+                "by_mode": {mode: judgement.as_json() for mode, judgement in judged.by_mode.items()},
+                "calls": [asdict(call) for call in judged.calls],
+            }
+        ).encode("ascii")
+
+    def _make_material(self, mode: str) -> Material:
+        session, bench = self._session, self._session.workbench()
+        if mode == SYNTHETIC:
+            return Material(SYNTHETIC, self._scenario_facts, bench.title)
+        facts = [facts for repository in session.repositories for facts in self._repository_facts(repository)]
+        if not facts:
+            raise EvaluationError("no real repository could be evaluated")
+        try:
+            baseline = baseline_of(self._scenario_facts) if self._scenario_facts else None
+        except EvaluationError:
+            baseline = None
+        return Material(REAL_WORLD, tuple(facts), bench.title, baseline)
+
+    def _repository_facts(self, repository: RealRepository) -> list[Facts]:
+        try:
+            analysis = self._session.workbench().analysis(repository)
+        except EvaluationError:
+            # It changes nothing but its own result, which says why.
+            return []
+        return [repository_facts(repository.name, analysis, show_paths=self.settings.real_paths)]
+
+    @cached_property
+    def _scenario_facts(self) -> tuple[Facts, ...]:
+        bench = self._session.workbench()
+        shown = (replace(one, expected=bench.expected(one)) for one in self._session.scenarios)
+        return tuple(scenario_facts(one, bench.analysis(one)) for one in shown)
+
+
+def check_sdk(settings: JudgeSettings) -> None:
+    """Look whether the mode's package is there, without importing it.
+
+    Raises:
+        InputError: when it is not.
+    """
+    if settings.mode == LLM and find_spec("anthropic") is None:
+        raise InputError(_NO_SDK)
+
+
+def cases_of(judges: Sequence[Judge], settings: JudgeSettings, there: Mapping[str, bool]) -> tuple[Case, ...]:
+    """Each judge in each evaluation mode: real repositories in the real-world one, scenarios in the synthetic one.
+
+    `there` says by mode whether there is something to judge in it.
+
+    Raises:
+        InputError: when a mode is asked for in which there is nothing.
+    """
+    if not there.get(settings.evaluation_mode, True):
+        missing = {
+            REAL_WORLD: "there is no real repository; add --gitleaks-real-repo",
+            SYNTHETIC: "nothing that has a ground truth is evaluated; leave it out",
+        }
+        mode = settings.evaluation_mode
+        raise InputError(f"--gitleaks-evaluation-mode {mode}: {missing[mode]}")
+    modes = [mode for mode in MODES if there[mode] and settings.evaluation_mode in {AUTO, mode}]
+    return tuple(Case(judge, mode) for mode in modes for judge in judges)
+
+
+def _judged_from_json(content: bytes) -> Judged:
+    document: dict[str, Any] = json.loads(content)
+    return Judged(
+        {mode: judgement_from_json(judgement) for mode, judgement in document["by_mode"].items()},
+        tuple(Call(**call) for call in document["calls"]),
+    )

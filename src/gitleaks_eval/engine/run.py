@@ -1,0 +1,85 @@
+"""Evaluate without a test session: the same checks on the same analyses, with the outcomes that the plugin has."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from gitleaks_eval.checks.outcome import asked_for, run_check
+from gitleaks_eval.checks.result import ERROR, CheckResult
+from gitleaks_eval.checks.shipped import ShippedCheck, shipped_checks
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
+from gitleaks_eval.core.text import json_value
+from gitleaks_eval.engine.begin import find_scanners, lay_out
+from gitleaks_eval.engine.candidates import Trial
+from gitleaks_eval.engine.finish import candidate_run, explain_misses
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.engine.subjects import load_subjects
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.scenarios.scenario import Scenario
+
+
+def evaluate(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> Run:
+    """Evaluate the one candidate of these settings with the shipped checks.
+
+    No test session is started, and no report is written. The lint of a configuration, judges and comparisons are left
+    to the plugin.
+
+    Args:
+        settings: what is evaluated, such as `Settings.of(version="8.30.1")`.
+        progress: is told what takes long, such as a scanner that is installed.
+
+    Raises:
+        InputError: when something named is wrong on sight, or there are several candidates.
+    """
+    if len(settings.candidates) > 1:
+        raise InputError("evaluate: there are several candidates; make settings for each of them")
+    check_room()
+    sweep()
+    with private_folder() as folder:
+        (under_test,) = found = find_scanners(settings, progress, folder)
+        session = Session(settings, load_subjects(settings), lay_out(settings, found, folder, [""]))
+        try:
+            session.workbench().start(subject.name for subject in session.subjects)
+            run = candidate_run(session, under_test, list(_results(session)))
+            explain_misses(session, {under_test.candidate.name: run})
+        finally:
+            session.close()
+        if run.analyses is not None:
+            # They go with the private folder.
+            run = replace(run, analyses={})
+        return run
+
+
+def _results(session: Session) -> Iterator[CheckResult]:
+    for check in shipped_checks():
+        for trial in session.trials:
+            has_truth = isinstance(trial.subject, Scenario)
+            if has_truth or "expected" not in asked_for(check.function):
+                yield _result(session, check, trial)
+
+
+def _result(session: Session, check: ShippedCheck, trial: Trial) -> CheckResult:
+    started = time.perf_counter()
+    outcome, message, expected, actual = _outcome(session, check, trial)
+    return CheckResult(
+        *(check.check_id, check.name, check.category, trial.subject.name, outcome, message, expected, actual),
+        nodeid=f"{check.place}[{trial.name}]",
+        duration_ms=(time.perf_counter() - started) * 1000,
+    )
+
+
+def _outcome(session: Session, check: ShippedCheck, trial: Trial) -> tuple[str, str, str, str]:
+    subject, workbench = trial.subject, session.workbench(trial.candidate)
+    try:
+        analysis = session.analysis(trial)
+    except EvaluationError as error:
+        return ERROR, str(error), "null", "null"
+    expected = workbench.expected(subject) if isinstance(subject, Scenario) else None
+    ran = run_check(check.function, analysis, expected, subject)
+    if ran is None:
+        return ERROR, "it raised what is no failure", "null", "null"
+    evidence = ran.evidence
+    return ran.outcome, ran.message, json.dumps(json_value(evidence.expected)), json.dumps(json_value(evidence.actual))

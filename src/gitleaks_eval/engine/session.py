@@ -1,0 +1,113 @@
+"""What one process of a run knows: settings, subjects, and the analyses that each candidate has of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from gitleaks_eval.analysis.envelope import Analysis
+from gitleaks_eval.checks.result import Identity
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.engine.baseline import Comparing
+from gitleaks_eval.engine.candidates import Trial
+from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.engine.shared import Shared
+from gitleaks_eval.engine.subjects import Subjects
+from gitleaks_eval.engine.workbench import Workbench
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
+
+
+class Session:
+    """One run, as one of its processes sees it.
+
+    `shared` is None until the run is laid out, and in a run that only collects.
+    """
+
+    def __init__(
+        self, settings: Settings, subjects: Subjects, shared: Shared | None = None, *, is_worker: bool = False
+    ) -> None:
+        self.settings = settings
+        self.shared = shared
+        self._subjects = subjects
+        self._is_worker = is_worker
+        self._workbenches: dict[str, Workbench] = {}
+        self._comparing: Comparing | None = None
+
+    @property
+    def scenarios(self) -> Sequence[Scenario]:
+        """The scenarios, corpora among them."""
+        return self._subjects.scenarios
+
+    @property
+    def repositories(self) -> Sequence[RealRepository]:
+        """The real repositories."""
+        return self._subjects.repositories
+
+    @property
+    def subjects(self) -> Sequence[Scenario | RealRepository]:
+        """What checks are run on: the scenarios, and the real repositories after them."""
+        return self._subjects.all
+
+    @property
+    def trials(self) -> Sequence[Trial]:
+        """Each candidate on each subject."""
+        return [Trial(candidate.name, subject) for candidate in self.settings.candidates for subject in self.subjects]
+
+    @property
+    def folder(self) -> Path:
+        """The private folder of the run.
+
+        Raises:
+            EvaluationError: when the run only collects.
+        """
+        return Path(self._known().folder)
+
+    def workbench(self, candidate: str | None = None) -> Workbench:
+        """The analyses of a candidate (the first, unless one is named); made when first asked for.
+
+        Raises:
+            EvaluationError: when the run only collects.
+        """
+        return self._all_workbenches()[self.settings.candidates[0].name if candidate is None else candidate]
+
+    def analysis(self, trial: Trial) -> Analysis:
+        """The analysis that a candidate has of a scenario or real repository.
+
+        Raises:
+            EvaluationError: when it cannot be had.
+        """
+        return self.workbench(trial.candidate).analysis(trial.subject)
+
+    @property
+    def comparing(self) -> Comparing | None:
+        """What a failure is compared with; None where nothing is compared."""
+        if self._comparing is None and self.settings.compares and self.shared:
+            saved = self.settings.baseline
+            name = saved.name if saved else self.settings.candidates[0].name
+            self._comparing = Comparing(name, saved, self.settings.accepts_review, self._all_workbenches())
+        return self._comparing
+
+    def start(self, identities: Iterable[Identity]) -> None:
+        """Start the analyses that these checks need, for each candidate in this order."""
+        names: dict[str, dict[str, None]] = {candidate.name: {} for candidate in self.settings.candidates}
+        for identity in identities:
+            if identity.scenario:
+                names[identity.candidate][identity.scenario] = None
+        for candidate, of_candidate in names.items():
+            self.workbench(candidate).start(of_candidate)
+
+    def close(self) -> None:
+        """Stop what still runs and wait for its end."""
+        for workbench in self._workbenches.values():
+            workbench.close()
+
+    def _all_workbenches(self) -> Mapping[str, Workbench]:
+        if not self._workbenches:
+            self._workbenches = {
+                name: Workbench(bench, self.subjects, self._subjects.recipes, shared=self._is_worker)
+                for name, bench in self._known().benches.items()
+            }
+        return self._workbenches
+
+    def _known(self) -> Shared:
+        if self.shared is None:
+            raise EvaluationError("nothing is evaluated while tests are only collected")
+        return self.shared

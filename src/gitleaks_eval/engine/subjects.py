@@ -1,0 +1,76 @@
+"""What is evaluated: scenarios, corpora and real repositories, and the recipes that say what is planted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.corpora.load import load_corpus
+from gitleaks_eval.engine.kinds import OPTION as ONLY_OPTION
+from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.repositories.sources import real_repositories
+from gitleaks_eval.scenarios.recipe import Recipe, load_recipe
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, load_scenarios
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """What checks are run on: scenarios (corpora among them), and real repositories; recipes by scenario."""
+
+    scenarios: tuple[Scenario, ...]
+    repositories: tuple[RealRepository, ...]
+    recipes: Mapping[str, Recipe]
+
+    @property
+    def all(self) -> Sequence[Scenario | RealRepository]:
+        """The scenarios, and the real repositories after them."""
+        return [*self.scenarios, *self.repositories]
+
+
+def load_subjects(settings: Settings, *, checks: bool = True, judges: bool = False) -> Subjects:
+    """Load what the settings name; without `checks` nothing is scanned, and no real repository is looked at.
+
+    Raises:
+        InputError: when something named is wrong on sight, two have one name, or nothing is left.
+    """
+    scenarios = _scenarios(settings)
+    repositories = _repositories(settings, scenarios, scans=checks and settings.analyses is None)
+    if not scenarios and not repositories:
+        only = ",".join(settings.only)
+        raise InputError(f"{ONLY_OPTION}={only}: nothing of it is evaluated in this run; leave it out")
+    return Subjects(tuple(scenarios), tuple(repositories), _recipes(scenarios, judges=judges))
+
+
+def _scenarios(settings: Settings) -> list[Scenario]:
+    sources = settings.scenario_sources
+    scenarios = load_scenarios(sources, settings.scenario_base, settings.analyses) if sources else []
+    by_name = {scenario.name: scenario for scenario in scenarios}
+    for spec in settings.corpora:
+        corpus = load_corpus(spec, settings.corpus_base)
+        if settings.analyses:
+            corpus = replace(corpus, analysis=settings.analyses / f"{corpus.name}.json")
+        if other := by_name.get(corpus.name):
+            raise InputError(
+                f"--gitleaks-corpus {spec}: two scenarios are named {corpus.name!r}, this one and "
+                f"{other.ground_truth}; rename one"
+            )
+        by_name[corpus.name] = corpus
+    return [by_name[name] for name in sorted(by_name)] if settings.corpora else scenarios
+
+
+def _repositories(settings: Settings, scenarios: Sequence[Scenario], *, scans: bool) -> Sequence[RealRepository]:
+    named = settings.real_repositories
+    if named is None or (not scans and not named.named_by.startswith("--")):
+        return ()
+    if not scans:
+        raise InputError(f"{named.named_by}: a real repository is scanned: run with --gitleaks-eval, without analyses")
+    return real_repositories(named.value, named.base, [scenario.name for scenario in scenarios])
+
+
+def _recipes(scenarios: Sequence[Scenario], *, judges: bool) -> dict[str, Recipe]:
+    # A recipe that is missing is an error of its scenario only; analyses that exist need none, but judges
+    # must know what is planted, to keep it to themselves.
+    return {
+        scenario.name: load_recipe(scenario.recipe)
+        for scenario in scenarios
+        if (scenario.analysis is None or judges) and scenario.recipe.exists() and scenario.corpus is None
+    }

@@ -1,0 +1,81 @@
+"""Decide what takes part in this process, from the options; loaded only where something does."""
+
+import signal
+import threading
+
+import pytest
+
+from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.options import Root
+from gitleaks_eval.engine.earlier_reports import begin_reports
+from gitleaks_eval.engine.judging import Judging, check_sdk
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.settings import read_settings
+from gitleaks_eval.engine.shared import Shared
+from gitleaks_eval.engine.subjects import load_subjects
+from gitleaks_eval.judges.settings import read_judge_settings
+from gitleaks_eval.judges.shipped import SHIPPED
+from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, only_shows
+from gitleaks_eval.plugin.begin import Begin
+from gitleaks_eval.plugin.items import Items
+from gitleaks_eval.plugin.judges import JudgeHooks, ask_users
+from gitleaks_eval.plugin.state import ITEMS, WORKER_INPUT
+from gitleaks_eval.scoring.scorecard import CATEGORIES
+
+
+def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
+    """Read the settings and register what takes part in this process.
+
+    Raises:
+        pytest.UsageError: when something that the user gave is wrong on sight.
+    """
+    # Before anything private is on the disk: a corpus may be cloned here.
+    _stop_on_signals()
+    worker_input = getattr(config, "workerinput", None)
+    is_worker = worker_input is not None
+    try:
+        root = effective_root(config)
+        if not is_worker and not only_shows(config):
+            # Before anything else can be wrong: no run that ends here leaves the decision of another as its own.
+            begin_reports(root, narrowed=is_narrowed(config))
+        settings = read_settings(root, reads_reports=judges and not checks)
+        session = Session(
+            settings,
+            load_subjects(settings, checks=checks, judges=judges),
+            Shared.from_json(worker_input[WORKER_INPUT]) if worker_input else None,
+            is_worker=is_worker,
+        )
+        judging = _judging(config, root, session) if judges else None
+        items = Items(config, session, judging, checks=checks)
+        begin = None if is_worker else Begin(config, items)
+    except InputError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.pluginmanager.register(items, ITEMS)
+    if judging:
+        config.pluginmanager.register(JudgeHooks(judging), "gitleaks_eval_judging")
+    if begin:
+        config.pluginmanager.register(begin, "gitleaks_eval_controller")
+    for category in CATEGORIES:
+        config.addinivalue_line("markers", f"{marks.category_marker(category)}: the category {category}")
+    config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
+
+
+def _stop_on_signals() -> None:
+    """Let SIGTERM (a cancelled CI job) and SIGHUP end the run as Ctrl-C does: what is private is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+
+
+def _judging(config: pytest.Config, root: Root, session: Session) -> Judging:
+    if len(session.settings.candidates) > 1:
+        raise InputError("--gitleaks-judges: judges look at one candidate; name one version and configuration")
+    settings = read_judge_settings(root, session.settings.output)
+    check_sdk(settings)
+    judges = list(SHIPPED)
+    ask_users(config, judges)
+    return Judging(session, settings, judges)
