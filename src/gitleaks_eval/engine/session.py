@@ -1,6 +1,7 @@
 """What one process of a run knows: settings, subjects, and the analyses that each candidate has of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 
 from gitleaks_eval.analysis.envelope import Analysis
@@ -18,16 +19,24 @@ from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 class Session:
     """One run, as one of its processes sees it.
 
-    `shared` is None until the run is laid out, and in a run that only collects.
+    `shared` is None until the run is laid out, and in a run that only collects. Units run in `executor`, or without one
+    in threads of this process.
     """
 
     def __init__(
-        self, settings: Settings, subjects: Subjects, shared: Shared | None = None, *, is_worker: bool = False
+        self,
+        settings: Settings,
+        subjects: Subjects,
+        shared: Shared | None = None,
+        *,
+        is_worker: bool = False,
+        executor: Executor | None = None,
     ) -> None:
         self.settings = settings
         self.shared = shared
         self._subjects = subjects
         self._is_worker = is_worker
+        self._executor = executor
         self._workbenches: dict[str, Workbench] = {}
         self._comparing: Comparing | None = None
 
@@ -102,7 +111,9 @@ class Session:
     def _all_workbenches(self) -> Mapping[str, Workbench]:
         if not self._workbenches:
             self._workbenches = {
-                name: Workbench(bench, self.subjects, self._subjects.recipes, shared=self._is_worker)
+                name: Workbench(
+                    bench, self.subjects, self._subjects.recipes, shared=self._is_worker, executor=self._executor
+                )
                 for name, bench in self._known().benches.items()
             }
         return self._workbenches

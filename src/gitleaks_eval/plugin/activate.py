@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks.marked import category_marker
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.engine.earlier_reports import begin_reports
@@ -57,7 +57,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     if begin:
         config.pluginmanager.register(begin, "gitleaks_eval_controller")
     for category in CATEGORIES:
-        config.addinivalue_line("markers", f"{marks.category_marker(category)}: the category {category}")
+        config.addinivalue_line("markers", f"{category_marker(category)}: the category {category}")
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
 
 
