@@ -13,7 +13,7 @@ from gitleaks_eval.engine.baseline import Comparing
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.faults import Fault, hidden_secrets, ignored_entries
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.plugin import LINT
+from gitleaks_eval.plugin.folders import LINT
 from gitleaks_eval.plugin.state import IDENTITY
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
 from gitleaks_eval.scoring.excuses import AS_IN_BASELINE
