@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import secret
+from builders import SHIPPED, secret
 from corpus import KEY, OWN_CHECK, TOKEN, Place, analysed_corpus, shipped_scenarios, write_analysis, write_truth
 
 from gitleaks_eval.core.schema import schema_problems
@@ -402,7 +402,7 @@ def test_lint_that_only_the_candidate_fails_is_a_regression_and_outside_every_sc
     reasons = changed.pairs["typo/.gitleaks.toml"]["reasons"]
     assert reasons == ["CL-1 fails, and passes with base/.gitleaks.toml"]
     summary = changed.json("typo-gitleaks.toml/evaluation_report.json")["summary"]
-    assert (summary["total_checks"], summary["failed"], summary["score"]) == (39, 0, 1)
+    assert (summary["total_checks"], summary["failed"], summary["score"]) == (SHIPPED, 0, 1)
 
 
 def test_an_entry_that_hides_an_expected_secret_is_a_fault_of_the_configuration(changed: Ran) -> None:
@@ -810,7 +810,7 @@ def test_with_one_candidate_and_its_own_rules_everything_is_as_before(tmp_path: 
     scenarios = shipped_scenarios(tmp_path / "scenarios", "private-keys")
     ran = evaluate(tmp_path, *versions(NEW), scenarios)
     assert ran.status == 0
-    assert "collected 39 items" in ran.text
+    assert f"collected {SHIPPED} items" in ran.text
     assert "comparison" not in ran.text
     assert ran.line("STRONG_PASS  ")
     assert not (tmp_path / RESULTS / "comparison.json").exists()
@@ -823,5 +823,5 @@ def test_candidates_can_be_collected_without_scanning(tmp_path: Path) -> None:
     scenarios = shipped_scenarios(tmp_path / "scenarios", "no-secrets")
     ran = evaluate(tmp_path, *versions("8.98.0", NEW), scenarios, "--collect-only", "-q")
     assert ran.status == 0
-    assert f"{2 * 39} tests collected" in ran.text
+    assert f"{2 * SHIPPED} tests collected" in ran.text
     assert not (tmp_path / RESULTS).exists()

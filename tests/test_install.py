@@ -26,7 +26,7 @@ import pytest
 
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import cache_folder
-from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, Adapter, checked_version, install
+from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, checked_version, install
 from gitleaks_eval.scanners import build as scanner
 from gitleaks_eval.scanners.build import PINNED_VERSION, ScannerBuild, ScannerChoice, find_scanner, probe
 from gitleaks_eval.scanners.install import binary_path, installed_binary
@@ -465,7 +465,7 @@ def test_the_real_ways_say_why_they_fail(get: Installer, tmp_path: Path, monkeyp
 
 
 def test_releases_come_from_upstream_over_https() -> None:
-    releases = install._Release(GITLEAKS, "8.30.1"), install._Release(BETTERLEAKS, "1.4.0")
+    releases = install._Release(GITLEAKS, "8.30.1"), install._Release(SCANNERS["betterleaks"], "1.4.0")
     assert [release.url for release in releases] == [
         "https://github.com/gitleaks/gitleaks/releases/download/v8.30.1",
         "https://github.com/betterleaks/betterleaks/releases/download/v1.4.0",
@@ -561,10 +561,10 @@ def test_a_release_of_betterleaks_is_verified_by_the_checksums_file_of_its_own_n
     cache: Path, said: list[str], releases: Releases
 ) -> None:
     archive = _archive(name="betterleaks")
-    name = install._archive_name(install._Release(BETTERLEAKS, "1.4.0"))
+    name = install._archive_name(install._Release(SCANNERS["betterleaks"], "1.4.0"))
     releases.routes[f"/v1.4.0/{name}"] = archive
     releases.routes["/v1.4.0/checksums.txt"] = f"{_sha256(archive)}  {name}\n".encode()
-    binary, how = installed_binary("1.4.0", said.append, BETTERLEAKS)
+    binary, how = installed_binary("1.4.0", said.append, SCANNERS["betterleaks"])
     assert (binary, how) == (cache / "bin" / "betterleaks-1.4.0", RELEASE)
     assert binary.read_bytes() == SCRIPT
     assert name.startswith("betterleaks_1.4.0_")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import secret
+from builders import IN_CORE, secret
 from corpus import KEY, TALKATIVE, TOKEN, report, shipped_scenarios, write_analysis, write_truth
 from messages_server import (
     MODEL,
@@ -26,7 +26,7 @@ from messages_server import (
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.reports.judges import read_report
+from gitleaks_eval.reports.files import read_report
 from gitleaks_eval.scenarios.recipe import load_recipe
 
 messages_server = pytest.fixture(local_service)
@@ -111,7 +111,7 @@ def test_with_a_real_scanner_heuristics_give_five_everywhere(
         None,
     )
     assert document["combined"] == {"score": 5.0, "decision": "STRONG_PASS", "guarded_decision": "STRONG_PASS"}
-    assert len(document["results"]) == 351
+    assert len(document["results"]) == IN_CORE
     assert [json.loads(line)["source"] for line in files(pytester)["judges.jsonl"].splitlines()] == ["heuristic"] * 4
     result.stdout.fnmatch_lines(
         [f"judge  {name}*5  (heuristic 5*" for name in JUDGES]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from builders import IN_CORE
 
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
 
@@ -127,7 +128,7 @@ def test_a_wheel_works_in_an_empty_folder_and_its_node_ids_run_when_pasted_back(
     assert status == 0, "\n".join(lines)
     assert "STRONG_PASS  17 of 17 expected secrets found, 0 unexpected, canary found  (score 5.00)" in lines
     nodes = [line.split(" ")[0] for line in lines if "::test_" in line]
-    assert len(nodes) == 351
+    assert len(nodes) == IN_CORE
     report = json.loads((tmp_path / "gitleaks-eval-results/evaluation_report.json").read_text(encoding="utf-8"))
     for node in (nodes[0], report["results"][-1]["nodeid"]):
         status, pasted = run(installed, tmp_path, node)

@@ -1,1 +1,1 @@
-"""The 39 checks of the requirements: ordinary pytest functions, one module a category."""
+"""The shipped checks of the requirements: ordinary pytest functions, one module a category."""

@@ -74,6 +74,8 @@ def _result(session: Session, check: ShippedCheck, trial: Trial) -> CheckResult:
         *(check.check_id, check.name, check.category, trial.subject.name, outcome, message, expected, actual),
         nodeid=f"{check.place}[{trial.name}]",
         duration_ms=(time.perf_counter() - started) * 1000,
+        critical=check.critical,
+        about=check.about,
     )
 
 

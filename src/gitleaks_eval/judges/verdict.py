@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from gitleaks_eval.scoring.scorecard import SCALE, FindingCounts, decide, guard
+from gitleaks_eval.checks.result import FAILED
+from gitleaks_eval.judges.material import SYNTHETIC
+from gitleaks_eval.scoring.scorecard import SCALE, FindingCounts, Scorecard, decide, guard
 
 SCORED, NOT_APPLICABLE, UNSCORED = "scored", "not_applicable", "unscored"
 INCOMPLETE = "INCOMPLETE"
@@ -154,6 +156,35 @@ def combine(judgement: Judgement, rate: float, findings: FindingCounts, *, incom
     score = _exact(PROGRAMMATIC_SHARE * rate * SCALE + LLM_SHARE * judgement.score)
     decision = decide(score / SCALE)
     return Combined(score, decision, guard(decision, findings, incomplete=incomplete))
+
+
+def combined_of(
+    judged: Judged | None, card: Scorecard, *, incomplete: bool, partial: bool, faulty: bool
+) -> Combined | None:
+    """The combined score of a run, when judges looked at its scenarios."""
+    judgement = judged.by_mode.get(SYNTHETIC) if judged else None
+    if judgement is None:
+        return None
+    combined = combine(judgement, card.score.rate, card.findings, incomplete=incomplete, partial=partial)
+    return _capped(combined) if faulty else combined
+
+
+def combined_with(report: Mapping[str, Any], judged: Judged) -> Combined | None:
+    """The combined score of verdicts and of the report that they are about."""
+    judgement = judged.by_mode.get(SYNTHETIC)
+    if judgement is None:
+        return None
+    summary = report["summary"]
+    findings = FindingCounts(**summary["findings"])
+    faulty = any(one["outcome"] == FAILED for one in report.get("config_lint", ()))
+    combined = combine(judgement, summary["score"], findings, incomplete=report["incomplete"], partial=False)
+    return _capped(combined) if faulty else combined
+
+
+def _capped(combined: Combined) -> Combined:
+    """At most WEAK_PASS: the configuration fails its lint."""
+    is_better = combined.guarded_decision in {"STRONG_PASS", "PASS"}
+    return replace(combined, guarded_decision="WEAK_PASS") if is_better else combined
 
 
 def _exact(score: float) -> float:

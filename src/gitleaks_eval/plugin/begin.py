@@ -20,9 +20,9 @@ from gitleaks_eval.plugin.command_line import is_typed
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.state import WORKER_INPUT
-from gitleaks_eval.reports.files import planned, within
-from gitleaks_eval.reports.folder import ANALYSES, PARTIAL, REPORT
-from gitleaks_eval.reports.judges import read_report
+from gitleaks_eval.reports.files import planned, read_report, within
+from gitleaks_eval.reports.folder import PARTIAL
+from gitleaks_eval.reports.report import ANALYSES, REPORT
 from gitleaks_eval.scenarios.scenario import corpus_sha256
 
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))

@@ -13,7 +13,7 @@ from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.engine.candidates import folder_name
 from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name
 from gitleaks_eval.engine.under_test import UnderTest
-from gitleaks_eval.judges.verdict import Combined, Judged
+from gitleaks_eval.judges.verdict import Combined, Judged, combined_with
 from gitleaks_eval.plugin.command_line import is_typed, selects
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.junit import add_suite_properties
@@ -31,8 +31,9 @@ from gitleaks_eval.reports.files import (
     within,
     write_all,
 )
-from gitleaks_eval.reports.folder import PARTIAL, REPORT, is_any, is_partial
-from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields
+from gitleaks_eval.reports.folder import PARTIAL, is_any, is_partial
+from gitleaks_eval.reports.judges import judges_summary, llm_fields
+from gitleaks_eval.reports.report import REPORT, SCORECARD
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import scorecard_markdown
 from gitleaks_eval.reports.terminal import Troubles, comparison_summary, summary
@@ -153,7 +154,7 @@ class Finish:
                 return reports.path / COMPARISON[1]
         for one in runs.values() if self._compared is None else ():
             add_to_job_summary(scorecard_markdown(one))
-        return reports.path / folder / "scorecard.md"
+        return reports.path / folder / SCORECARD
 
     def _save_baseline(self, session: pytest.Session) -> None:
         """Write a complete run as a baseline."""

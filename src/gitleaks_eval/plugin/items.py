@@ -98,7 +98,7 @@ class Items:
         if mark is None:
             return
         try:
-            check_id, name, category = marks.checked(*mark.args, **mark.kwargs)
+            check_id, name, category, critical, about = marks.checked(*mark.args, **mark.kwargs)
         except (TypeError, ValueError) as error:
             raise pytest.UsageError(f"{item.nodeid}: {error}; write @check(id, name, category=...)") from None
         if (category == CONFIG_LINT) != (item.path.parent == LINT):
@@ -106,13 +106,15 @@ class Items:
         trial, linted = trial_of(item), linted_of(item)
         scenario = trial.subject.name if trial else None
         candidate = trial.candidate if trial else linted.name if linted else ""
-        identity = Identity(sys.intern(check_id), sys.intern(name), sys.intern(category), scenario, candidate)
+        identity = Identity(
+            sys.intern(check_id), sys.intern(name), sys.intern(category), scenario, candidate, critical, about
+        )
         item.stash[IDENTITY] = identity
         item.user_properties.extend(identity_properties(identity))
         item.add_marker(self._category_mark(category))
 
     def _category_mark(self, category: str) -> pytest.MarkDecorator:
-        # One for all its items: a thousand scenarios are 39,000 of them.
+        # One for all its items: a thousand scenarios are tens of thousands of them.
         if category not in self._category_marks:
             marker = marks.category_marker(category)
             self._config.addinivalue_line("markers", f"{marker}: the category {category}")
@@ -191,7 +193,7 @@ class Items:
         show_message_only(report, call)
         if outcome == FAILED and self.session.comparing and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
-            excuse_report(report, self.session.comparing.excuse(trial, identity.check_id, check, parameters))
+            excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters))
         if identity.category == CONFIG_LINT:
             self._excuse_beside(report, item)
         return report

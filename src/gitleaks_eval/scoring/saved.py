@@ -8,7 +8,7 @@ from gitleaks_eval.analysis.matching import UNEXPECTED, Match, Matching
 from gitleaks_eval.analysis.metrics import make_metrics
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.schema import report_problems
-from gitleaks_eval.scoring.evaluated import BADNESS, STATUSES, Evaluated, check_outcomes, lint_faults
+from gitleaks_eval.scoring.evaluated import BADNESS, STATUSES, Evaluated, by_key, lint_faults
 
 SUPPORTED_SCHEMA = "1.0"
 
@@ -39,7 +39,7 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
     return Evaluated(
         name=source,
         matchings=_saved_matchings(document, option),
-        outcomes=check_outcomes((check_id, scenario, outcome) for check_id, scenario, outcome in results),
+        outcomes=by_key((check_id, scenario, outcome) for check_id, scenario, outcome in results),
         lint=lint_faults(document["scanner"]["config"], ((one["check_id"], one["actual"]) for one in linted)),
         scanner=document["scanner"],
         corpus_sha256=document["corpus_sha256"],
