@@ -834,7 +834,7 @@ def test_a_build_that_says_it_worked_and_made_nothing_is_no_crash(
 def test_a_build_that_takes_too_long_is_killed_with_its_children(
     get: Installer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_go: Callable[[str], None]
 ) -> None:
-    monkeypatch.setattr(install, "BUILD_SECONDS", 1)
+    monkeypatch.setattr("gitleaks_eval.scanners.build_step.BUILD_SECONDS", 1)
     fake_go(f"sleep 300 & echo $! >'{tmp_path}/child.pid'\nwait\n")
     with pytest.raises(EvaluationError, match=f"{ON_PATH}: took longer than 1 s\n"):
         get(VERSION)
@@ -864,7 +864,7 @@ def test_a_way_that_fails_says_why_before_the_next_is_tried(
 def test_a_long_build_says_again_and_again_what_is_running(
     said: list[str], monkeypatch: pytest.MonkeyPatch, fake_go: Callable[[str], None], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(install, "PROGRESS_SECONDS", 0.02)
+    monkeypatch.setattr("gitleaks_eval.scanners.build_step.PROGRESS_SECONDS", 0.02)
     ready = tmp_path / "ready"
     # It ends when it was told twice that it is still running.
     fake_go(
