@@ -70,6 +70,16 @@ DIRECTORIES = {
     "src/app": (1, 1, 1, 1),
 }
 
+# Go's settings by which a user would switch off its checksum database.
+GO_SWITCHES = {
+    "GOSUMDB": "off",
+    "GONOSUMDB": "*",
+    "GOPRIVATE": "*",
+    "GOINSECURE": "*",
+    "GONOSUMCHECK": "1",
+    "GOFLAGS": "-mod=vendor",
+}
+
 
 def ground_truth() -> Json:
     """A ground truth with every key of the schema that says what is expected."""

@@ -92,6 +92,7 @@ def test_a_run_that_collects_no_check_ends_with_status_4(
     result.stdout.fnmatch_lines(["ERROR gitleaks-eval: no check was collected*"])
 
 
+@pytest.mark.usefixtures("python_of_its_own")
 def test_without_the_flag_nothing_is_printed_written_or_imported(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         test_unit="""

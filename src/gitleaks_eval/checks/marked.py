@@ -1,4 +1,4 @@
-"""What the mark of a check says; without pytest, which only makes the mark."""
+"""What the mark of a check says, validated."""
 
 from collections.abc import Collection
 from typing import Literal, NamedTuple, get_args
@@ -37,6 +37,12 @@ def checked(
     return Marked(str(check_id), str(name), str(category), critical, _checked_about(about))
 
 
+def category_marker(category: str) -> str:
+    """The marker that selects a category with `-m`: `Output Quality` is `output_quality`."""
+    marker = "".join(char if char.isalnum() else "_" for char in category.lower()).strip("_")
+    return marker or "other"
+
+
 def _checked_about(about: object) -> tuple[str, ...]:
     named = (about,) if isinstance(about, str) else about or ()
     if not isinstance(named, Collection):
@@ -45,9 +51,3 @@ def _checked_about(about: object) -> tuple[str, ...]:
     if unknown := [one for one in named if one not in known]:
         raise ValueError(f"`about` of a check is one of {', '.join(known)}, or both, not {unknown[0]!r}")
     return tuple(one for one in known if one in named)
-
-
-def category_marker(category: str) -> str:
-    """The marker that selects a category with `-m`: `Output Quality` is `output_quality`."""
-    marker = "".join(char if char.isalnum() else "_" for char in category.lower()).strip("_")
-    return marker or "other"

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.checks import CHECK_MARK
+from gitleaks_eval.checks import CHECK_MARK, marked
 from gitleaks_eval.checks.evidence import Evidence
-from gitleaks_eval.checks.marked import category_marker, checked
 from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, Collected, Identity
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.speed import freeze
@@ -98,7 +97,7 @@ class Items:
         if mark is None:
             return
         try:
-            check_id, name, category, critical, about = checked(*mark.args, **mark.kwargs)
+            check_id, name, category, critical, about = marked.checked(*mark.args, **mark.kwargs)
         except (TypeError, ValueError) as error:
             raise pytest.UsageError(f"{item.nodeid}: {error}; write @check(id, name, category=...)") from None
         if (category == CONFIG_LINT) != (item.path.parent == LINT):
@@ -116,7 +115,7 @@ class Items:
     def _category_mark(self, category: str) -> pytest.MarkDecorator:
         # One for all its items: a thousand scenarios are tens of thousands of them.
         if category not in self._category_marks:
-            marker = category_marker(category)
+            marker = marked.category_marker(category)
             self._config.addinivalue_line("markers", f"{marker}: the category {category}")
             self._category_marks[category] = getattr(pytest.mark, marker)
         return self._category_marks[category]
