@@ -30,7 +30,8 @@ INSTALLS = (
     "src/gitleaks_eval/core/files.py",
     "src/gitleaks_eval/core/process.py",
     "src/gitleaks_eval/data/release_checksums.json",
-    *(f"src/gitleaks_eval/scanners/{name}.py" for name in ("adapter", "betterleaks", "build", "gitleaks", "install")),
+    *(f"src/gitleaks_eval/scanners/{name}.py" for name in ("adapter", "build", "build_step", "install")),
+    *(f"src/gitleaks_eval/scanners/adapters/{name}.py" for name in ("betterleaks", "gitleaks")),
     "tests/test_real_installs.py",
 )
 INSTALLS_PASSED = ROOT / "tests/install.sha256"

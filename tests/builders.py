@@ -18,9 +18,10 @@ from typing import Any, TypeVar
 
 import gitleaks_eval.checks
 from gitleaks_eval.analysis.envelope import Analysis, as_analysis
+from gitleaks_eval.checks import CHECK_MARK
 from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.evidence import Evidence
-from gitleaks_eval.checks.mark import CHECK_MARK, NotApplicable
+from gitleaks_eval.checks.mark import NotApplicable
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.scenarios.pattern import generate
 from gitleaks_eval.scenarios.scenario import Expected, Scenario, load_scenario, load_scenarios

@@ -7,7 +7,7 @@ import pytest
 from builders import IN_CORE, SHIPPED
 from corpus import OWN_CHECK, analysed_corpus, outcomes, report, write_truth
 
-from gitleaks_eval.plugin import CHECKS
+from gitleaks_eval.plugin.folders import CHECKS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
@@ -107,8 +107,10 @@ def test_without_the_flag_nothing_is_printed_written_or_imported(pytester: pytes
     pytester.runpytest_subprocess("-p", "no:gitleaks_eval")
     on, off = (set((pytester.path / f"modules-{on}.txt").read_text().split()) for on in (True, False))
     assert {name for name in on - off if not name.startswith("gitleaks_eval")} == set()
-    light = {"plugin", "hookspecs", "marks", "evidence", "escaping"}
-    assert on - off == {"gitleaks_eval", *(f"gitleaks_eval.{name}" for name in light)}
+    light = {"core.resources", "core.text", "engine.option_table"}
+    light |= {f"plugin.{name}" for name in ("command_line", "folders", "hookspecs")}
+    packages = {"gitleaks_eval", *(f"gitleaks_eval.{name}" for name in ("checks", "core", "engine", "plugin"))}
+    assert on - off == packages | {f"gitleaks_eval.{name}" for name in light}
     assert not (pytester.path / "gitleaks-eval-results").exists()
 
 

@@ -12,7 +12,7 @@ from corpus import KEY, OWN_CHECK, TOKEN, Place, analysed_corpus, shipped_scenar
 from ran import RESULTS, Ran, evaluate, run
 
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.plugin import CHECKS, FINDINGS, LINT
+from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, LINT
 
 OLD, MIDDLE, NEW = "8.16.0", "8.18.4", "8.30.1"
 BETTER = "betterleaks@1.4.0"

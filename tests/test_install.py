@@ -26,7 +26,7 @@ from builders import GO_SWITCHES
 
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import cache_folder
-from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, checked_version, install
+from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, build_step, checked_version, install
 from gitleaks_eval.scanners import build as scanner
 from gitleaks_eval.scanners.build import PINNED_VERSION, ScannerBuild, ScannerChoice, find_scanner, probe
 from gitleaks_eval.scanners.install import binary_path, installed_binary
@@ -53,7 +53,7 @@ Flags:
 """
 
 Route = bytes | Callable[[BaseHTTPRequestHandler], None]
-Way = Callable[[install._Release, Path, install.Progress], Path]
+Way = Callable[[install._Release, Path, build_step.Progress], Path]
 Installer = Callable[[str], tuple[Path, str]]
 
 
@@ -141,7 +141,7 @@ def _fails(problem: str) -> Way:
 
 
 def _makes(content: bytes) -> Way:
-    def way(_: install._Release, scratch: Path, __: install.Progress) -> Path:
+    def way(_: install._Release, scratch: Path, __: build_step.Progress) -> Path:
         made = scratch / "gitleaks"
         made.write_bytes(content)
         return made
@@ -302,7 +302,7 @@ def test_an_installed_version_is_used_as_it_is(
 ) -> None:
     calls: list[str] = []
 
-    def way(release: install._Release, scratch: Path, progress: install.Progress) -> Path:
+    def way(release: install._Release, scratch: Path, progress: build_step.Progress) -> Path:
         calls.append(release.version)
         return _makes(SCRIPT)(release, scratch, progress)
 
@@ -691,7 +691,7 @@ def test_a_zip_archive_that_holds_no_gitleaks_is_a_way_that_failed_and_no_crash(
 # Interrupted, and two at once.
 
 
-def _interrupted_way(_: install._Release, scratch: Path, __: install.Progress) -> Path:
+def _interrupted_way(_: install._Release, scratch: Path, __: build_step.Progress) -> Path:
     (scratch / "gitleaks").write_bytes(SCRIPT[:10])
     (scratch / "gitleaks").chmod(0o755)
     raise KeyboardInterrupt
@@ -817,7 +817,7 @@ def test_a_build_that_says_it_worked_and_made_nothing_is_no_crash(
 def test_a_build_that_takes_too_long_is_killed_with_its_children(
     get: Installer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_go: Callable[[str], None]
 ) -> None:
-    monkeypatch.setattr(install, "BUILD_SECONDS", 1)
+    monkeypatch.setattr(build_step, "BUILD_SECONDS", 1)
     fake_go(f"sleep 300 & echo $! >'{tmp_path}/child.pid'\nwait\n")
     with pytest.raises(EvaluationError, match=f"{ON_PATH}: took longer than 1 s\n"):
         get(VERSION)
@@ -847,7 +847,7 @@ def test_a_way_that_fails_says_why_before_the_next_is_tried(
 def test_a_long_build_says_again_and_again_what_is_running(
     said: list[str], monkeypatch: pytest.MonkeyPatch, fake_go: Callable[[str], None], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(install, "PROGRESS_SECONDS", 0.02)
+    monkeypatch.setattr(build_step, "PROGRESS_SECONDS", 0.02)
     ready = tmp_path / "ready"
     # It ends when it was told twice that it is still running.
     fake_go(
@@ -1067,7 +1067,7 @@ def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The versions that were asked for; each is there."""
     asked: list[str] = []
 
-    def installed(version: str, _: install.Progress, __: Adapter) -> tuple[Path, str]:
+    def installed(version: str, _: build_step.Progress, __: Adapter) -> tuple[Path, str]:
         asked.append(version)
         return _scanner(tmp_path / f"gitleaks-{version}", version), RELEASE
 
@@ -1092,7 +1092,7 @@ def test_a_version_that_is_named_comes_before_what_is_on_path(on_path: Path, ins
 def test_a_version_of_another_scanner_is_installed_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def installed(version: str, _: install.Progress, adapter: Adapter) -> tuple[Path, str]:
+    def installed(version: str, _: build_step.Progress, adapter: Adapter) -> tuple[Path, str]:
         asked.append((adapter.name, version))
         return _scanner(tmp_path / "installed", version, USAGE.replace("  gitleaks [", "  betterleaks [")), RELEASE
 
@@ -1123,7 +1123,7 @@ def test_without_one_on_path_the_pinned_version_is_installed(
 def test_a_source_that_fails_is_never_replaced_by_the_next(
     tmp_path: Path, on_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
-    def installed(version: str, _: install.Progress, __: Adapter) -> tuple[Path, str]:
+    def installed(version: str, _: build_step.Progress, __: Adapter) -> tuple[Path, str]:
         if version == "8.22.0":
             raise EvaluationError("gitleaks 8.22.0 could not be installed")
         return _scanner(tmp_path / "pinned", version), RELEASE

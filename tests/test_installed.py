@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import IN_CORE
 
-from gitleaks_eval.plugin import CHECKS
+from gitleaks_eval.plugin.folders import CHECKS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 

@@ -149,7 +149,7 @@ def test_an_interrupted_run_is_incomplete_and_still_reports(pytester: pytest.Pyt
 def test_a_selection_is_partial_has_no_decision_and_keeps_the_full_runs_files(
     pytester: pytest.Pytester, narrowing: list[str], selected: int
 ) -> None:
-    from gitleaks_eval.plugin import CHECKS  # noqa: PLC0415 - its path is part of an argument
+    from gitleaks_eval.plugin.folders import CHECKS  # noqa: PLC0415 - its path is part of an argument
 
     options = analysed_corpus(pytester.path / "corpus")
     pytester.runpytest_subprocess("--gitleaks-eval", *options)

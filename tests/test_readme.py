@@ -10,7 +10,7 @@ from builders import IN_CORE
 from corpus import analysed_corpus, outcomes, report
 
 from gitleaks_eval.checks.catalogue import as_markdown, catalogue
-from gitleaks_eval.plugin import LINT
+from gitleaks_eval.plugin.folders import LINT
 from gitleaks_eval.scoring.evaluated import LINT_CHECKS
 
 pytestmark = pytest.mark.usefixtures("own_environment")

@@ -55,7 +55,11 @@ def _entries(path: Path) -> Iterator[CatalogueEntry]:
         for decorator in function.decorator_list:
             match decorator:
                 case ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=check_id), ast.Constant(value=name)]):
-                    said = {one.arg: ast.literal_eval(one.value) for one in decorator.keywords}
+                    said = {
+                        one.arg: ast.literal_eval(one.value)
+                        for one in decorator.keywords
+                        if one.arg in {"critical", "about"}
+                    }
                     about = said.get("about") or ()
                     yield CatalogueEntry(
                         check_id=str(check_id),

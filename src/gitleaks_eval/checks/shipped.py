@@ -7,7 +7,8 @@ from functools import cache
 from typing import NamedTuple
 
 import gitleaks_eval.checks
-from gitleaks_eval.checks.mark import CHECK_MARK, checked
+from gitleaks_eval.checks import CHECK_MARK
+from gitleaks_eval.checks.marked import checked
 
 
 class ShippedCheck(NamedTuple):

@@ -4,13 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
-from gitleaks_eval import Evidence, check_contains, check_equal, conclude, not_applicable
-from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.checks.evidence import whole
-from gitleaks_eval.scenarios.scenario import Expected
+from gitleaks_eval import Analysis, Evidence, Expected, check_contains, check_equal, conclude, not_applicable, whole
+from gitleaks_eval import check as check_of
 
-check = partial(marks.check, category="Accuracy")
+check = partial(check_of, category="Accuracy")
 
 
 @check("SA-1", "Total secret count", critical=True, about="findings")

@@ -2,16 +2,23 @@
 
 from functools import partial
 
-from gitleaks_eval import Evidence, check_at_least, check_equal, check_not_contains, conclude, not_applicable
-from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.checks.evidence import first
-from gitleaks_eval.scenarios.scenario import Expected
+from gitleaks_eval import (
+    Analysis,
+    Evidence,
+    Expected,
+    check_at_least,
+    check_equal,
+    check_not_contains,
+    conclude,
+    first,
+    not_applicable,
+)
+from gitleaks_eval import check as check_of
 
 MAX_ENTROPY_BITS = 8
 SHORT_PREVIEW = 8
 
-check = partial(marks.check, category="Detection")
+check = partial(check_of, category="Detection")
 
 
 @check("SD-1", "No false negatives", critical=True, about="findings")

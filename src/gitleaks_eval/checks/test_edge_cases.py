@@ -2,17 +2,14 @@
 
 from functools import partial
 
-from gitleaks_eval import Evidence, conclude, not_applicable
-from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.checks.evidence import first
-from gitleaks_eval.scenarios.scenario import Expected
+from gitleaks_eval import Analysis, Evidence, Expected, conclude, first, not_applicable
+from gitleaks_eval import check as check_of
 
 BINARY_EXTENSIONS = (
     ".exe", ".dll", ".so", ".dylib", ".bin", ".png", ".jpg", ".gif", ".pdf", ".zip", ".tar", ".gz",
 )  # fmt: skip
 
-check = partial(marks.check, category="Edge Cases")
+check = partial(check_of, category="Edge Cases")
 
 
 @check("EC-1", "Empty repo handling", about="findings")

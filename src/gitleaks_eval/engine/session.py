@@ -7,8 +7,8 @@ from pathlib import Path
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.engine.baseline import Comparing
 from gitleaks_eval.engine.candidates import Trial
+from gitleaks_eval.engine.comparing import Comparing
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import Subjects

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks import CHECK_MARK, marked
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, Collected, Identity
 from gitleaks_eval.core.files import write_atomically
@@ -17,9 +17,10 @@ from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.plugin import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import register_fixtures
+from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT
+from gitleaks_eval.plugin.judges import register_judge_fixtures
 from gitleaks_eval.plugin.outcome import (
     Left,
     excuse_report,
@@ -83,8 +84,6 @@ class Items:
         module: _CheckModule = _CheckModule.from_parent(parent, path=module_path, nodeid=nodeid)
         # Nearer than a user's conftest.py: an `analysis` of theirs must not be what the shipped checks look at.
         if module_path.parent == JUDGES and self.judging:
-            from gitleaks_eval.plugin.judges import register_judge_fixtures  # noqa: PLC0415 - only where there are judges
-
             register_judge_fixtures(module, self.judging)
         elif module_path.parent in {LINT, FINDINGS}:
             register_fixtures_beside(module, self.session)
@@ -94,11 +93,11 @@ class Items:
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Attach to a check what it is: also a broken fixture must not remove it from the count."""
-        mark = item.get_closest_marker(marks.CHECK_MARK)
+        mark = item.get_closest_marker(CHECK_MARK)
         if mark is None:
             return
         try:
-            check_id, name, category, critical, about = marks.checked(*mark.args, **mark.kwargs)
+            check_id, name, category, critical, about = marked.checked(*mark.args, **mark.kwargs)
         except (TypeError, ValueError) as error:
             raise pytest.UsageError(f"{item.nodeid}: {error}; write @check(id, name, category=...)") from None
         if (category == CONFIG_LINT) != (item.path.parent == LINT):
@@ -116,7 +115,7 @@ class Items:
     def _category_mark(self, category: str) -> pytest.MarkDecorator:
         # One for all its items: a thousand scenarios are tens of thousands of them.
         if category not in self._category_marks:
-            marker = marks.category_marker(category)
+            marker = marked.category_marker(category)
             self._config.addinivalue_line("markers", f"{marker}: the category {category}")
             self._category_marks[category] = getattr(pytest.mark, marker)
         return self._category_marks[category]

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Verdict
-
-if TYPE_CHECKING:
-    import pytest
 
 HEADING = "## Judges"
 _TITLES = {SYNTHETIC: "Synthetic scenarios", REAL_WORLD: "Real repositories"}
@@ -57,15 +54,6 @@ def judges_markdown(judged: Judged | None, combined: Combined | None) -> Iterato
         for warning in judgement.warnings:
             yield ""
             yield f"Note: {markdown(warning)}"
-
-
-def judges_summary(
-    terminal: "pytest.TerminalReporter", judged: Judged, combined: Combined | None, verbosity: int
-) -> None:
-    """The section of judges that ran alone."""
-    terminal.write_sep("=", "gitleaks-eval judges", bold=True)
-    for line in judges_lines(judged, combined, verbosity):
-        terminal.write_line(line)
 
 
 def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> Iterator[str]:

@@ -12,6 +12,8 @@ from gitleaks_eval.repositories.log import LARGEST_TEXT
 
 LARGEST_TREE_BYTES = 1 << 30
 LARGEST_TREE_ENTRIES = 1_000_000
+# What a mode of a tree's entry says.
+_KIND, _TREE, _SYMLINK, _SUBMODULE = 0o170000, 0o040000, 0o120000, 0o160000
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +167,6 @@ def contents_of(
 def _can_be_asked_for(name: bytes) -> bool:
     # One line is one name, and git takes a path that begins with a dot and a slash relative to a work tree.
     return b"\n" not in name and not name.partition(b":")[2].startswith((b"./", b"../"))
-
-
-_KIND, _TREE, _SYMLINK, _SUBMODULE = 0o170000, 0o040000, 0o120000, 0o160000
 
 
 def _object(

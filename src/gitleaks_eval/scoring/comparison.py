@@ -12,6 +12,7 @@ from gitleaks_eval.scoring.evaluated import BADNESS, CheckKey, Evaluated
 from gitleaks_eval.scoring.excuses import SPEED, explains, fails_by_loss
 
 SAFE, REVIEW, REGRESSION, INCOMPLETE = "SAFE", "REVIEW", "REGRESSION", "INCOMPLETE"
+_KIND_TEXTS = {"severity_changed": "of another severity", "restored": "exact again"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,6 @@ def _numbers(differences: Differences) -> Iterator[str]:
     renamed |= {(one.rule_id, one.baseline_rule_id or "") for one in differences.restored}
     for rule_id, other in sorted(pair for pair in renamed if alias_of(*pair)):
         yield f"{rule_id} and {other} are one rule, renamed"
-
-
-_KIND_TEXTS = {"severity_changed": "of another severity", "restored": "exact again"}
 
 
 def _changed_checks(

@@ -8,6 +8,7 @@ from gitleaks_eval.scoring.evaluated import CheckKey
 # What a check may say that it is about (`about=` of its mark).
 FINDINGS, SPEED = "findings", "speed"
 AS_IN_BASELINE = "as in baseline"
+SLOWER = "slower than the baseline"
 TO_REVIEW = "to review: findings differ from the baseline"
 
 
@@ -50,6 +51,3 @@ def excuse(
 def fails_by_loss(differences: Differences, about: Collection[str], scenario: str | None) -> bool:
     """Whether a check is about findings, in a scenario that loses one."""
     return FINDINGS in about and scenario in differences.losing()
-
-
-SLOWER = "slower than the baseline"

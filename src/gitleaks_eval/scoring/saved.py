@@ -11,6 +11,21 @@ from gitleaks_eval.core.schema import report_problems
 from gitleaks_eval.scoring.evaluated import BADNESS, STATUSES, Evaluated, by_key, lint_faults
 
 SUPPORTED_SCHEMA = "1.0"
+_Kinds = Mapping[str, Collection[type]]
+_TEXT: Collection[type] = {str}
+_MAYBE_TEXT: Collection[type] = {str, type(None)}
+_RESULT_FIELDS: _Kinds = {"check_id": _TEXT, "scenario": _MAYBE_TEXT, "outcome": _TEXT}
+_FINDING_FIELDS: _Kinds = {
+    "scenario": _TEXT,
+    "status": _TEXT,
+    "file_path": _TEXT,
+    "line_number": {int},
+    "rule_id": _TEXT,
+    "severity": _MAYBE_TEXT,
+    "reported_rule_id": _MAYBE_TEXT,
+    "reported_line_number": {int, type(None)},
+    "reported_severity": _MAYBE_TEXT,
+}
 
 
 def evaluated_from_report(document: Any, source: str) -> Evaluated:
@@ -49,23 +64,6 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
         has_errors=document["incomplete"],
         corpora=frozenset(document.get("corpora", {}).get("by_scenario", ())),
     )
-
-
-_Kinds = Mapping[str, Collection[type]]
-_TEXT: Collection[type] = {str}
-_MAYBE_TEXT: Collection[type] = {str, type(None)}
-_RESULT_FIELDS: _Kinds = {"check_id": _TEXT, "scenario": _MAYBE_TEXT, "outcome": _TEXT}
-_FINDING_FIELDS: _Kinds = {
-    "scenario": _TEXT,
-    "status": _TEXT,
-    "file_path": _TEXT,
-    "line_number": {int},
-    "rule_id": _TEXT,
-    "severity": _MAYBE_TEXT,
-    "reported_rule_id": _MAYBE_TEXT,
-    "reported_line_number": {int, type(None)},
-    "reported_severity": _MAYBE_TEXT,
-}
 
 
 def _saved_matchings(document: Mapping[str, Any], option: str) -> dict[str, Matching]:
