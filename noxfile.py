@@ -17,13 +17,13 @@ OLDEST_PYTEST = f"pytest=={PYPROJECT['tool']['pytest']['minversion']}"
 RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 # What depends on the version of Python or pytest, and on nothing that only developers install; within a minute.
-SMOKE = [
-    f"tests/test_{name}.py"
-    for name in (
-        "analysis candidates checks configuration envelope escaping evidence forks input_file installed judge_answer"
-        " masking outcomes pattern private_folder process recipe repository scenario scoring secret_kinds severity"
-    ).split()
-]
+SMOKE = """\
+tests/test_analysis.py tests/test_candidates.py tests/test_checks.py tests/test_configuration.py
+tests/test_envelope.py tests/test_escaping.py tests/test_evidence.py tests/test_forks.py tests/test_input_file.py
+tests/test_installed.py tests/test_judge_answer.py tests/test_masking.py tests/test_outcomes.py tests/test_pattern.py
+tests/test_private_folder.py tests/test_process.py tests/test_recipe.py tests/test_repository.py
+tests/test_scenario.py tests/test_scoring.py tests/test_secret_kinds.py tests/test_severity.py
+""".split()
 # What `nox -s tests_install` shows to work, and the file that says so.
 INSTALLS = (
     "pyproject.toml",
