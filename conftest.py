@@ -4,20 +4,24 @@ In an editable install pytest reads this file in its users' runs, too: it touche
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from forks import Forks
 
 CACHE_HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 TESTS = Path(__file__).parent / "tests"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what asks a real model, unless `-m live` names it: a skip would look like a test that ran."""
-    if "live" in config.getoption("markexpr"):
-        return
-    left_out = [item for item in items if TESTS in item.path.parents and item.get_closest_marker("live")]
+    """Leave out what asks a real model or installs, unless `-m` names it: a skip would look like a test that ran."""
+    unnamed = [marker for marker in ("live", "install") if marker not in config.getoption("markexpr")]
+    ours = [item for item in items if TESTS in item.path.parents]
+    left_out = [item for item in ours if any(map(item.get_closest_marker, unnamed))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
@@ -31,11 +35,38 @@ def gitleaks() -> Callable[[str], Path]:
     return lambda version: installed_binary(version, print)[0]
 
 
+@pytest.fixture(scope="session")
+def forks() -> "Forks":
+    """The process that the runs under test are forked from."""
+    from forks import shared  # noqa: PLC0415 - not in users' runs
+
+    return shared()
+
+
 @pytest.fixture
-def pytester(pytester: pytest.Pytester) -> pytest.Pytester:
-    """Runs under test without a plugin that takes as long to load as all the rest: there are a thousand of them."""
-    pytester.plugins.append("no:hypothesispytest")
+def pytester(pytester: pytest.Pytester, forks: "Forks", monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Runs under test in a process that was forked, where that is the same to them: there are a thousand of them.
+
+    They leave out two plugins that take as long to load as all the rest.
+    """
+    popen = pytester.popen
+
+    def forked(command: Sequence[str], stdout: Any, stderr: Any, stdin: Any) -> Any:
+        paths = filter(None, (str(Path.cwd()), os.environ.get("PYTHONPATH")))
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        if stdin is pytester.CLOSE_STDIN and forks.can_run(command, environment):
+            return forks.start(command, Path.cwd(), environment, stdout, stderr)
+        return popen(command, stdout, stderr, stdin)
+
+    monkeypatch.setattr(pytester, "popen", forked)
+    pytester.plugins += ["no:hypothesispytest", "no:anyio"]
     return pytester
+
+
+@pytest.fixture
+def python_of_its_own(forks: "Forks", monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs under test that look at what was imported, and by whom, are forked from nothing."""
+    monkeypatch.setattr(forks, "can_run", lambda *_: False)
 
 
 @pytest.fixture

@@ -1,18 +1,101 @@
 """The project's sessions: `nox` runs tests, lint and typecheck; the others are named."""
 
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import nox
 
+ROOT = Path(__file__).parent
 PYPROJECT = nox.project.load_toml("pyproject.toml")
+# The classifiers say what is run here, and nothing else.
+PYTHONS = nox.project.python_versions(PYPROJECT)
+OLDEST_PYTEST = f"pytest=={PYPROJECT['tool']['pytest']['minversion']}"
+RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+# What depends on the version of Python or pytest, and on nothing that only developers install; within a minute.
+SMOKE = """\
+tests/test_analysis.py tests/test_candidates.py tests/test_checks.py tests/test_configuration.py
+tests/test_envelope.py tests/test_escaping.py tests/test_evidence.py tests/test_forks.py tests/test_input_file.py
+tests/test_installed.py tests/test_judge_answer.py tests/test_masking.py tests/test_outcomes.py tests/test_pattern.py
+tests/test_private_folder.py tests/test_process.py tests/test_recipe.py tests/test_repository.py
+tests/test_scenario.py tests/test_scoring.py tests/test_secret_kinds.py tests/test_severity.py
+""".split()
+# What `nox -s tests_install` shows to work, and the file that says so.
+INSTALLS = (
+    "pyproject.toml",
+    "src/gitleaks_eval/core/files.py",
+    "src/gitleaks_eval/core/process.py",
+    "src/gitleaks_eval/data/release_checksums.json",
+    *(f"src/gitleaks_eval/scanners/{name}.py" for name in ("adapter", "build", "build_step", "install")),
+    *(f"src/gitleaks_eval/scanners/adapters/{name}.py" for name in ("betterleaks", "gitleaks")),
+    "tests/test_real_installs.py",
+)
+INSTALLS_PASSED = ROOT / "tests/install.sha256"
+
+
+def _there() -> list[str]:
+    """Those of our Pythons that start on this machine, the oldest first."""
+    if pyenv := shutil.which("pyenv"):
+        # Its shims start only what is switched on; what comes first is still what `python3` means.
+        switched_on, installed = (
+            subprocess.run([pyenv, *asked], capture_output=True, text=True, check=True).stdout.split()
+            for asked in (["version-name"], ["versions", "--bare"])
+        )
+        os.environ["PYENV_VERSION"] = ":".join([*switched_on, *installed])
+    starts = [name for name in PYTHONS if _starts(f"python{name}")]
+    return starts or [RUNNING]
+
+
+def _starts(program: str) -> bool:
+    # A shim may be there for what is not.
+    return (
+        bool(shutil.which(program))
+        and subprocess.run([program, "-c", ""], capture_output=True, check=False).returncode == 0
+    )
+
+
+THERE = _there()
 
 nox.options.sessions = ["tests", "lint", "typecheck"]
 nox.options.error_on_missing_interpreters = True
 
 
-@nox.session
+def _say_what_is_not_there(session: nox.Session) -> None:
+    if missing := [name for name in PYTHONS if name not in THERE]:
+        session.warn(f"not run, because they are not here: Python {', '.join(missing)}")
+
+
+@nox.session(python=THERE)
 def tests(session: nox.Session) -> None:
-    """Run the project's own tests."""
+    """Run the project's own tests on each Python that is there."""
+    _say_what_is_not_there(session)
     session.install("-e", ".[dev]")
     session.run("pytest", *session.posargs)
+
+
+# Where there is no other Python, this one and the oldest pytest are still something else than `tests` runs.
+@nox.session(python=[name for name in THERE if name != RUNNING] or THERE)
+def smoke(session: nox.Session) -> None:
+    """Run what takes a minute, from a wheel, on the other Pythons; on the first of them with the oldest pytest."""
+    _say_what_is_not_there(session)
+    first = next(name for name in THERE if name != RUNNING or len(THERE) == 1)
+    session.install(".", "pytest-xdist", OLDEST_PYTEST if session.python == first else "pytest")
+    session.run("pytest", "--version")
+    session.run("pytest", "-k", "not parallel", *(session.posargs or SMOKE))
+
+
+@nox.session
+def tests_install(session: nox.Session) -> None:
+    """Build and install from the network, for real, and write down what this passed with."""
+    session.install("-e", ".[dev]")
+    session.run("pytest", "-m", "install", *session.posargs)
+    if not session.posargs:
+        lines = [f"{hashlib.sha256((ROOT / name).read_bytes()).hexdigest()}  {name}\n" for name in INSTALLS]
+        INSTALLS_PASSED.write_text("".join(lines), encoding="utf-8")
 
 
 @nox.session

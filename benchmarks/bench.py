@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gitleaks_eval.analysis.matching import match_findings
+from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.scanners.build import PINNED_VERSION
 from gitleaks_eval.scanners.canary import build_canary, canary_secrets
 from gitleaks_eval.scanners.install import installed_binary
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding, load_scenarios
-from gitleaks_eval.core.resources import shipped_data
 
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 BINARY = str(installed_binary(PINNED_VERSION, print)[0])

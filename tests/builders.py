@@ -18,11 +18,13 @@ from typing import Any, TypeVar
 
 import gitleaks_eval.checks
 from gitleaks_eval.analysis.envelope import Analysis, as_analysis
+from gitleaks_eval.checks import CHECK_MARK
+from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.evidence import Evidence
-from gitleaks_eval.checks.mark import CHECK_MARK, NotApplicable
+from gitleaks_eval.checks.mark import NotApplicable
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.scenarios.pattern import generate
-from gitleaks_eval.scenarios.scenario import Expected, Scenario, load_scenario
+from gitleaks_eval.scenarios.scenario import Expected, Scenario, load_scenario, load_scenarios
 from gitleaks_eval.scenarios.secrets import secret_kinds
 
 Json = dict[str, Any]
@@ -30,6 +32,9 @@ Place = tuple[str | int, ...]
 Edits = Mapping[Place, Any]
 Item = TypeVar("Item")
 
+# How many checks are shipped, for each scenario, and of a run of the core in all.
+SHIPPED = len(catalogue())
+IN_CORE = SHIPPED * len(load_scenarios(["core"], Path()))
 REMOVED = object()
 FIRST, SECOND = "1" * 40, "2" * 40
 # What no evidence may hold; each stands in every finding of the good analysis.
@@ -63,6 +68,16 @@ DIRECTORIES = {
     "config/prod/keys": (2, 2, 1, 1),
     "src": (0, 1, 0, 1),
     "src/app": (1, 1, 1, 1),
+}
+
+# Go's settings by which a user would switch off its checksum database.
+GO_SWITCHES = {
+    "GOSUMDB": "off",
+    "GONOSUMDB": "*",
+    "GOPRIVATE": "*",
+    "GOINSECURE": "*",
+    "GONOSUMCHECK": "1",
+    "GOFLAGS": "-mod=vendor",
 }
 
 

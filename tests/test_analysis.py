@@ -21,7 +21,7 @@ from builders import (
 )
 
 from gitleaks_eval.analysis.analyse import Provenance, analyse
-from gitleaks_eval.analysis.envelope import as_analysis, envelope_problems
+from gitleaks_eval.analysis.envelope import as_analysis
 from gitleaks_eval.analysis.severity import SeverityPolicy, load_policy
 from gitleaks_eval.scenarios.secrets import MASK
 
@@ -114,7 +114,7 @@ def test_a_finding_has_the_fields_of_the_envelope_and_no_secret() -> None:
 
 def test_an_analysis_is_a_valid_envelope_that_passes_the_structural_checks() -> None:
     analysis = as_analysis(json.loads(json.dumps(analysed(REPORT, *HEAD))), "test")
-    assert envelope_problems(analysis) == []
+    assert analysis.problems() == []
     outcomes = outcomes_of(expecting(), analysis)
     for check_id, outcome in outcomes.items():
         if check_id.startswith(("SC", "OQ", "IF", "EC", "RV")) or check_id in {"SD-5", "SD-6"}:

@@ -4,9 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from builders import IN_CORE, SHIPPED
 from corpus import OWN_CHECK, analysed_corpus, outcomes, report, write_truth
 
-from gitleaks_eval.plugin import CHECKS
+from gitleaks_eval.plugin.folders import CHECKS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
@@ -22,7 +23,7 @@ def options(pytester: pytest.Pytester) -> list[str]:
 def test_the_flag_collects_the_shipped_checks_in_any_folder(pytester: pytest.Pytester, options: list[str]) -> None:
     result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
     result.assert_outcomes(passed=report(pytester)["summary"]["passed"])
-    assert report(pytester)["summary"]["total_checks"] == 2 * 39
+    assert report(pytester)["summary"]["total_checks"] == 2 * SHIPPED
     assert result.ret == 0
 
 
@@ -36,7 +37,7 @@ def test_files_and_folders_beside_the_flag_are_collected_as_well(
     result = pytester.runpytest_subprocess("--gitleaks-eval", *options, named)
     assert result.ret == 0
     document = report(pytester)
-    assert document["summary"]["total_checks"] == 2 * 40
+    assert document["summary"]["total_checks"] == 2 * (SHIPPED + 1)
     assert document["dimensions"][-1]["name"] == "House Rules"
     assert not document["partial"]
     result.stdout.fnmatch_lines(["collected 81 items"])
@@ -91,6 +92,7 @@ def test_a_run_that_collects_no_check_ends_with_status_4(
     result.stdout.fnmatch_lines(["ERROR gitleaks-eval: no check was collected*"])
 
 
+@pytest.mark.usefixtures("python_of_its_own")
 def test_without_the_flag_nothing_is_printed_written_or_imported(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         test_unit="""
@@ -105,8 +107,10 @@ def test_without_the_flag_nothing_is_printed_written_or_imported(pytester: pytes
     pytester.runpytest_subprocess("-p", "no:gitleaks_eval")
     on, off = (set((pytester.path / f"modules-{on}.txt").read_text().split()) for on in (True, False))
     assert {name for name in on - off if not name.startswith("gitleaks_eval")} == set()
-    light = {"plugin", "hookspecs", "marks", "evidence", "escaping"}
-    assert on - off == {"gitleaks_eval", *(f"gitleaks_eval.{name}" for name in light)}
+    light = {"core.resources", "core.text", "engine.option_table"}
+    light |= {f"plugin.{name}" for name in ("command_line", "folders", "hookspecs")}
+    packages = {"gitleaks_eval", *(f"gitleaks_eval.{name}" for name in ("checks", "core", "engine", "plugin"))}
+    assert on - off == packages | {f"gitleaks_eval.{name}" for name in light}
     assert not (pytester.path / "gitleaks-eval-results").exists()
 
 
@@ -162,7 +166,7 @@ def test_only_collecting_writes_nothing(pytester: pytest.Pytester, monkeypatch: 
     before = sorted(pytester.path.rglob("*"))
     result = pytester.runpytest_subprocess("--gitleaks-eval", "--co", "-q", "-p", "no:cacheprovider")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["351 tests collected in *"])
+    result.stdout.fnmatch_lines([f"{IN_CORE} tests collected in *"])
     left = {path.name for path in set(pytester.path.rglob("*")) - set(before)}
     # What pytester itself leaves of a run.
     assert left <= {"stdout", "stderr", "runpytest-0", "runpytest-current"}

@@ -1,84 +1,24 @@
 """Comparisons through the plugin, with real scanners: verdicts, exit statuses, reports, and what goes wrong."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import secret
+from builders import SHIPPED, secret
 from corpus import KEY, OWN_CHECK, TOKEN, Place, analysed_corpus, shipped_scenarios, write_analysis, write_truth
+from ran import RESULTS, Ran, evaluate, run
 
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.plugin import CHECKS, FINDINGS, LINT
+from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, LINT
 
 OLD, MIDDLE, NEW = "8.16.0", "8.18.4", "8.30.1"
 BETTER = "betterleaks@1.4.0"
-RESULTS = "gitleaks-eval-results"
 DEFAULT = "[extend]\nuseDefault = true\n"
 USAGE_ERROR = 4
 LOST_KEY = "deploy/id_rsa:1"
-
-
-@dataclass(frozen=True)
-class Ran:
-    """A run of pytest that ended: its status, what it printed, and where its reports are."""
-
-    status: int
-    text: str
-    folder: Path
-
-    def json(self, name: str) -> Any:
-        return json.loads((self.folder / RESULTS / name).read_bytes())
-
-    @property
-    def comparison(self) -> dict[str, Any]:
-        document: dict[str, Any] = self.json("comparison.json")
-        assert schema_problems("comparison", document) == []
-        return document
-
-    @property
-    def pairs(self) -> dict[str, dict[str, Any]]:
-        return {pair["candidate"]: pair for pair in self.comparison["pairs"] if not pair["neighbour"]}
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        return {name: pair["verdict"] for name, pair in self.pairs.items()}
-
-    @property
-    def markdown(self) -> str:
-        return (self.folder / RESULTS / "comparison.md").read_text(encoding="utf-8")
-
-    def line(self, start: str) -> str:
-        """The one line of the terminal that begins so."""
-        (found,) = (line for line in self.text.splitlines() if line.startswith(start))
-        return found
-
-    def outcomes(self, candidate: str = ".") -> dict[str, str]:
-        results = self.json(f"{candidate}/evaluation_report.json")["results"]
-        return {f"{result['check_id']}[{result['scenario']}]": result["outcome"] for result in results}
-
-
-def run(folder: Path, *arguments: str, **environment: str) -> Ran:
-    """Run pytest in a folder, with the scanners of the developer's cache and nothing else of theirs."""
-    (folder / "pytest.ini").touch()
-    # Without compiled modules a run takes twice as long.
-    ours = ("GITLEAKS_", "GITHUB_", "PYTEST_", "PYTHONDONTWRITEBYTECODE")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments]
-    env = {**clean, "COLUMNS": "400", **environment}
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, check=False, encoding="utf-8")
-    return Ran(done.returncode, done.stdout + done.stderr, folder)
-
-
-def evaluate(folder: Path, *arguments: str, **environment: str) -> Ran:
-    """Run the evaluation in a folder."""
-    return run(folder, "--gitleaks-eval", *arguments, **environment)
 
 
 def versions(*names: str) -> list[str]:
@@ -402,7 +342,7 @@ def test_lint_that_only_the_candidate_fails_is_a_regression_and_outside_every_sc
     reasons = changed.pairs["typo/.gitleaks.toml"]["reasons"]
     assert reasons == ["CL-1 fails, and passes with base/.gitleaks.toml"]
     summary = changed.json("typo-gitleaks.toml/evaluation_report.json")["summary"]
-    assert (summary["total_checks"], summary["failed"], summary["score"]) == (39, 0, 1)
+    assert (summary["total_checks"], summary["failed"], summary["score"]) == (SHIPPED, 0, 1)
 
 
 def test_an_entry_that_hides_an_expected_secret_is_a_fault_of_the_configuration(changed: Ran) -> None:
@@ -810,7 +750,7 @@ def test_with_one_candidate_and_its_own_rules_everything_is_as_before(tmp_path: 
     scenarios = shipped_scenarios(tmp_path / "scenarios", "private-keys")
     ran = evaluate(tmp_path, *versions(NEW), scenarios)
     assert ran.status == 0
-    assert "collected 39 items" in ran.text
+    assert f"collected {SHIPPED} items" in ran.text
     assert "comparison" not in ran.text
     assert ran.line("STRONG_PASS  ")
     assert not (tmp_path / RESULTS / "comparison.json").exists()
@@ -823,5 +763,5 @@ def test_candidates_can_be_collected_without_scanning(tmp_path: Path) -> None:
     scenarios = shipped_scenarios(tmp_path / "scenarios", "no-secrets")
     ran = evaluate(tmp_path, *versions("8.98.0", NEW), scenarios, "--collect-only", "-q")
     assert ran.status == 0
-    assert f"{2 * 39} tests collected" in ran.text
+    assert f"{2 * SHIPPED} tests collected" in ran.text
     assert not (tmp_path / RESULTS).exists()

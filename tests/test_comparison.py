@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from gitleaks_eval.analysis.matching import NO_LINE, Matching, match_findings
 from gitleaks_eval.analysis.metrics import make_metrics, metrics_json
+from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
-from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE, Pair, compare, explained
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE, Pair, compare
 from gitleaks_eval.scoring.differences import DIFFERENCES, CheckChange, Difference
-from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated, check_outcomes, comparability
+from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated, by_key, comparability
 from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, SLOWER, excuse
 from gitleaks_eval.scoring.saved import evaluated_from_report
 
@@ -26,6 +27,7 @@ Outcomes = Mapping[tuple[str, str | None], str]
 A: Place = ("a.py", "jwt", 5)
 B: Place = ("b.py", "jwt", 9)
 HASH = "c" * 64
+ABOUT = {entry.check_id: entry.about for entry in catalogue()}
 
 
 def matched(
@@ -43,6 +45,7 @@ def evaluated(
         name=name,
         matchings=matchings,
         outcomes={CheckKey(*key): outcome for key, outcome in (outcomes or {}).items()},
+        about={CheckKey(*key): ABOUT.get(key[0], ()) for key in outcomes or {}},
         scanner={"name": "gitleaks", "version": "8.30.1", "sha256": None, "config": None},
         corpus_sha256=HASH,
         score=1.0,
@@ -80,7 +83,7 @@ def test_what_only_the_truth_of_the_candidate_lists_and_it_misses_is_incomplete_
     pair = compare(old, new)
     assert pair.verdict == INCOMPLETE
     assert pair.reasons[0] == "one: new misses what only its own ground truth lists"
-    assert excuse(pair.differences, old.outcomes, CheckKey("SA-10", "one"), review=True) is None
+    assert excuse(pair.differences, old.outcomes, CheckKey("SA-10", "one"), ABOUT["SA-10"], review=True) is None
     found = compare(old, evaluated("new", {"one": matched([A, B], [B])}))
     assert found.verdict == SAFE
 
@@ -296,7 +299,6 @@ def test_a_check_that_only_the_candidate_fails_is_a_regression_unless_it_is_expl
     pair = pair_of([A], [A], after, {key: "passed"}, {key: "failed"})
     assert pair.verdict == verdict
     assert pair.checks_worse == (CheckChange(check_id, "one", "passed", "failed"),)
-    assert explained(pair) == (set() if verdict == REGRESSION else {key})
 
 
 def test_slower_alone_is_told_and_decides_nothing() -> None:
@@ -342,7 +344,7 @@ def test_checks_are_worse_or_better(outcome: str, candidate_outcome: str, worse:
 
 
 def test_checks_with_one_id_in_one_scenario_are_told_apart() -> None:
-    outcomes = check_outcomes([("X", "one", "passed"), ("X", "one", "failed"), ("X", None, "error")])
+    outcomes = by_key([("X", "one", "passed"), ("X", "one", "failed"), ("X", None, "error")])
     assert outcomes == {
         CheckKey("X", "one", 0): "passed",
         CheckKey("X", "one", 1): "failed",
@@ -358,18 +360,26 @@ SA_1, OQ_1, SP_1 = CheckKey("SA-1", "one"), CheckKey("OQ-1", "one"), CheckKey("S
 @pytest.mark.parametrize("review", [False, True])
 def test_what_fails_with_the_baseline_too_is_excused(review: bool) -> None:  # noqa: FBT001 - a parameter of the test
     differences = pair_of([A], [A], [A]).differences
-    assert excuse(differences, {OQ_1: "failed"}, OQ_1, review=review) == AS_IN_BASELINE
+    assert excuse(differences, {OQ_1: "failed"}, OQ_1, ABOUT["OQ-1"], review=review) == AS_IN_BASELINE
     for outcomes in ({}, {OQ_1: "passed"}, {OQ_1: "error"}, {SA_1: "failed"}):
-        assert excuse(differences, outcomes, OQ_1, review=review) is None
+        assert excuse(differences, outcomes, OQ_1, ABOUT["OQ-1"], review=review) is None
 
 
 def test_what_is_to_review_is_excused_only_when_review_is_accepted() -> None:
     differences = pair_of([A], [A], [A, B]).differences
     passed = dict.fromkeys([SA_1, OQ_1, SP_1], "passed")
-    assert [bool(excuse(differences, passed, key, review=True)) for key in passed] == [True, False, True]
+    assert [bool(excuse(differences, passed, key, ABOUT[key.check_id], review=True)) for key in passed] == [
+        True,
+        False,
+        True,
+    ]
     # Time alone fails no comparison, whatever is accepted.
-    assert [excuse(differences, passed, key, review=False) for key in passed] == [None, None, SLOWER]
-    assert excuse(differences, {}, SP_1, review=True) is None
+    assert [excuse(differences, passed, key, ABOUT[key.check_id], review=False) for key in passed] == [
+        None,
+        None,
+        SLOWER,
+    ]
+    assert excuse(differences, {}, SP_1, ABOUT["SP-1"], review=True) is None
 
 
 def test_where_something_is_lost_no_check_of_findings_is_excused() -> None:
@@ -377,8 +387,8 @@ def test_where_something_is_lost_no_check_of_findings_is_excused() -> None:
     assert differences.lost
     assert differences.new
     failed = dict.fromkeys([SA_1, OQ_1], "failed")
-    assert excuse(differences, failed, SA_1, review=True) is None
-    assert excuse(differences, failed, OQ_1, review=True) == AS_IN_BASELINE
+    assert excuse(differences, failed, SA_1, ABOUT["SA-1"], review=True) is None
+    assert excuse(differences, failed, OQ_1, ABOUT["OQ-1"], review=True) == AS_IN_BASELINE
 
 
 # --- properties, by search

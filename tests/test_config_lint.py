@@ -1,6 +1,5 @@
 """What a scanner ignores in a configuration without a word, refuses, or can make nothing of."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.config.chain import ConfigFile, Configuration
-from gitleaks_eval.config.lint import KEYS_FILE, lint
+from gitleaks_eval.config.lint import lint
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.scanners import GITLEAKS, SCANNERS
 from gitleaks_eval.scanners.build import PINNED_VERSION, probe
 from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scanners.refusals import ask_scanner, first_broken
@@ -29,7 +29,8 @@ def configured(*contents: str) -> Configuration:
 
 
 def problems(*contents: str, version: str | None = "8.30.1", scanner: str = "gitleaks") -> list[str]:
-    return [f"{one.file} {one.place}: {one.message}" for one in lint(configured(*contents), version, scanner)]
+    found = lint(configured(*contents), version, SCANNERS[scanner].config_keys)
+    return [f"{one.file} {one.place}: {one.message}" for one in found]
 
 
 # --- keys
@@ -186,17 +187,20 @@ def test_a_good_configuration_and_the_scanners_own_have_no_problem() -> None:
     )
     for version in VERSIONS:
         assert not problems(good, version=version)
-    assert not lint(Configuration((), "test"), "8.30.1")
+    assert not lint(Configuration((), "test"), "8.30.1", GITLEAKS.config_keys)
 
 
 # --- the table of keys, on the real scanner
 
 
-def test_both_scanners_have_the_same_kinds_of_tables() -> None:
-    keys = json.loads(KEYS_FILE.read_text(encoding="utf-8"))
-    assert keys["gitleaks"].keys() == keys["betterleaks"].keys()
-    assert keys["checked against"]["gitleaks"][-1] == PINNED_VERSION
-    assert set(VERSIONS) <= set(keys["checked against"]["gitleaks"])
+def test_all_scanners_have_the_same_kinds_of_tables() -> None:
+    assert len({tuple(adapter.config_keys.kinds) for adapter in SCANNERS.values()}) == 1
+    assert GITLEAKS.config_keys.checked_against[-1] == PINNED_VERSION
+    assert set(VERSIONS) <= set(GITLEAKS.config_keys.checked_against)
+
+
+def test_the_keys_of_a_scanner_name_it() -> None:
+    assert [adapter.config_keys.scanner for adapter in SCANNERS.values()] == list(SCANNERS)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -213,7 +217,7 @@ def test_the_scanner_refuses_nonsense_below_a_key_exactly_where_the_table_says_t
     content: str, refused: str, version: str, gitleaks: Callable[[str], Path], tmp_path: Path
 ) -> None:
     configuration = configured(content)
-    is_ignored = any(refused in one.place for one in lint(configuration, version))
+    is_ignored = any(refused in one.place for one in lint(configuration, version, GITLEAKS.config_keys))
     said = ask_scanner(probe(gitleaks(version), "test"), configuration, tmp_path)
     assert bool(said) != is_ignored
 

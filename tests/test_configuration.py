@@ -9,7 +9,7 @@ import pytest
 
 from gitleaks_eval.config.chain import BUILTIN_CONTENT, Configuration, copy_configuration
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, SCANNERS, Sources
+from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Sources
 from gitleaks_eval.scanners.build import ScannerChoice, configuration_sources
 from gitleaks_eval.scanners.configuration import choose_configuration
 
@@ -164,12 +164,12 @@ def test_a_variable_goes_before_the_next_in_the_order_of_the_scanner(
         write(root / f"{name}.toml", RULES)
         expected.insert(0, (f"{name}.toml", name))
     for title, why in expected:
-        configuration = choose_configuration(None, root, root, lambda: BETTERLEAKS.sources)
+        configuration = choose_configuration(None, root, root, lambda: SCANNERS["betterleaks"].sources)
         assert (configuration.title(root), configuration.why) == (title, why)
         (root / title).unlink(missing_ok=True)
         for variable in (title, title.removesuffix(".toml")):
             monkeypatch.delenv(variable, raising=False)
-    left = choose_configuration(None, root, root, lambda: BETTERLEAKS.sources)
+    left = choose_configuration(None, root, root, lambda: SCANNERS["betterleaks"].sources)
     assert (left.chain, left.why) == ((), "no .gitleaks.toml in rootdir")
 
 
@@ -216,7 +216,9 @@ def test_a_version_says_where_it_looks_and_a_binary_is_asked_by_its_help(
     monkeypatch.setenv("PATH", str(tmp_path))
     for version, wanted in (("8.24.2", old), ("8.24.3", GITLEAKS.sources), (None, GITLEAKS.sources)):
         assert configuration_sources(ScannerChoice(version=version)) == wanted
-    assert configuration_sources(ScannerChoice(version="1.0.0", scanner="betterleaks")) == BETTERLEAKS.sources
+    assert (
+        configuration_sources(ScannerChoice(version="1.0.0", scanner="betterleaks")) == SCANNERS["betterleaks"].sources
+    )
     assert configuration_sources(ScannerChoice(binary=gitleaks("8.18.4"))) == old
     assert configuration_sources(ScannerChoice(binary=gitleaks("8.30.1"))) == GITLEAKS.sources
     (tmp_path / "gitleaks").symlink_to(gitleaks("8.18.4"))

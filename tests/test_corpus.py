@@ -17,8 +17,9 @@ from gitleaks_eval.analysis.matching import match_findings
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.corpora.expected import without_tolerated
 from gitleaks_eval.corpora.files import corpus_repository
-from gitleaks_eval.corpora.load import load_corpus, without_tolerated
+from gitleaks_eval.corpora.load import load_corpus
 from gitleaks_eval.repositories.head import head_files, read_head
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.scan import Scan, Scanner, unread

@@ -18,7 +18,7 @@ from gitleaks_eval.coverage.layers import Layer, Layers
 from gitleaks_eval.coverage.silencing import EntryResult, ask_entries, hiders_of
 from gitleaks_eval.coverage.subject import Asker, Findings, Subject, subject_of
 from gitleaks_eval.repositories.cache import BuiltRepository
-from gitleaks_eval.scanners.betterleaks import BETTERLEAKS
+from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scanners.build import ScannerBuild, probe
 from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scanners.install import installed_binary
@@ -91,7 +91,7 @@ def ask(gitleaks: Callable[[str], Path], tmp_path: Path) -> Ask:
     """Ask a version of Gitleaks (or betterleaks) about a configuration, none for the scanner's own."""
 
     def asked(content: str | None = None, version: str = "8.30.1", *, better: bool = False, seed: str = "0") -> Asked:
-        binary = installed_binary("1.4.0", print, BETTERLEAKS)[0] if better else gitleaks(version)
+        binary = installed_binary("1.4.0", print, SCANNERS["betterleaks"])[0] if better else gitleaks(version)
         build = probe(binary, "of a test")
         configuration = Configuration((), "of a test")
         if content is not None:

@@ -17,6 +17,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from builders import SHIPPED
 
 from gitleaks_eval.core import process
 from gitleaks_eval.core.errors import EvaluationError
@@ -241,7 +242,7 @@ def _assert_dead(outcome: Outcome, problem: str, *names: Path | str) -> None:
     assert outcome.report["summary"]["guarded_decision"] == "FAIL"
     assert outcome.report["incomplete"] is True
     assert outcome.report["partial"] is False
-    assert outcome.outcomes(LEAKY) == outcome.outcomes(CLEAN) == {"error": 39}
+    assert outcome.outcomes(LEAKY) == outcome.outcomes(CLEAN) == {"error": SHIPPED}
     for scenario in (LEAKY, CLEAN):
         line = outcome.errors_of(scenario)[0]
         assert re.search(problem, line), line
@@ -483,10 +484,10 @@ def test_a_scanner_that_dies_after_some_scans_does_not_pass_the_clean_scenario(
     assert outcome.status == 1, outcome.text
     assert outcome.report["summary"]["guarded_decision"] == "FAIL"
     assert outcome.report["incomplete"] is True
-    assert outcome.outcomes(CLEAN) == {"error": 39}
+    assert outcome.outcomes(CLEAN) == {"error": SHIPPED}
     assert outcome.errors_of(CLEAN)
     if good == 1:
-        assert outcome.outcomes(LEAKY) == {"error": 39}
+        assert outcome.outcomes(LEAKY) == {"error": SHIPPED}
 
 
 @pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
@@ -498,7 +499,7 @@ def test_a_scanner_that_finds_nothing_after_a_clean_scenario_does_not_pass_it(
     outcome = evaluate(*parallel, binary=stub, scenarios=str(clean_scenario))
     assert outcome.status == 1, outcome.text
     assert outcome.report["summary"]["guarded_decision"] == "FAIL"
-    assert outcome.outcomes(CLEAN) == {"error": 39}
+    assert outcome.outcomes(CLEAN) == {"error": SHIPPED}
     assert outcome.errors_of(CLEAN)
 
 
@@ -541,7 +542,7 @@ def test_a_scanner_that_finds_nothing_with_one_core_or_with_all_of_them_does_not
     outcome = evaluate(binary=stub)
     assert outcome.status == 1, outcome.text
     assert outcome.report["summary"]["guarded_decision"] == "FAIL"
-    assert outcome.outcomes(CLEAN) == {"error": 39}
+    assert outcome.outcomes(CLEAN) == {"error": SHIPPED}
     assert outcome.outcomes(LEAKY).keys() & {"failed", "error"}
 
 
@@ -608,7 +609,7 @@ def test_a_scanner_that_finds_nothing_from_a_later_scan_on_passes_no_scenario_fr
     dead = {names.get(line, "") for line in (pytester.path / "dead").read_text(encoding="utf-8").splitlines()}
     assert len(dead - {""}) >= 9 - good
     for name in dead - {""}:
-        assert outcome.outcomes(name) == {"error": 39}, name
+        assert outcome.outcomes(name) == {"error": SHIPPED}, name
         assert outcome.errors_of(name) or len(outcome.errors) > 5
     assert any(result["outcome"] == "error" for result in outcome.report["results"])
 
@@ -822,17 +823,17 @@ def test_one_failing_scenario_does_not_take_the_reports_of_another_away(
     assert outcome.status == 1
     assert outcome.report["incomplete"] is True
     assert outcome.report["summary"]["guarded_decision"] == "FAIL"
-    assert outcome.outcomes(failing) == {"error": 39}
+    assert outcome.outcomes(failing) == {"error": SHIPPED}
     good = outcome.outcomes(working)
-    assert good["passed"] + good["not_applicable"] == 39
-    problem = f"scenario {failing}: ended with exit code 1: no space left on the device  (39 checks)"
+    assert good["passed"] + good["not_applicable"] == SHIPPED
+    problem = f"scenario {failing}: ended with exit code 1: no space left on the device  ({SHIPPED} checks)"
     assert [line.removeprefix("ERROR  ") for line in outcome.errors] == [problem]
     names = {path.relative_to(outcome.folder).as_posix() for path in outcome.folder.rglob("*.*")}
     assert names >= {f"{working}_eval.json", f"analysis/{working}.json", f"{failing}_eval.json", "scorecard.json"}
     assert f"analysis/{failing}.json" not in names
     written = {name: json.loads((outcome.folder / f"{name}_eval.json").read_bytes()) for name in (failing, working)}
-    assert (written[working]["passed_checks"], written[working]["failed_checks"]) == (39, 0)
-    assert (written[failing]["passed_checks"], written[failing]["failed_checks"]) == (0, 39)
+    assert (written[working]["passed_checks"], written[working]["failed_checks"]) == (SHIPPED, 0)
+    assert (written[failing]["passed_checks"], written[failing]["failed_checks"]) == (0, SHIPPED)
 
 
 def test_a_dead_scanner_leaves_no_analysis_of_an_earlier_run_behind(

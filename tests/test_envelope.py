@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,6 @@ from builders import FINDINGS, REMOVED, Edits, analysed, edited, envelope, findi
 from gitleaks_eval.analysis.envelope import (
     Analysis,
     as_analysis,
-    directory_count,
-    envelope_problems,
     fingerprint,
     read_analysis,
 )
@@ -27,6 +25,10 @@ SHARED_EXAMPLE = {
 
 def with_data(edits: Edits) -> Analysis:
     return analysed(edited(envelope(), {("data", *place): value for place, value in edits.items()}))
+
+
+def with_directory(path: str, metrics: Mapping[str, object]) -> Analysis:
+    return with_data({("directories",): {path: metrics}})
 
 
 def failure_of(action: Callable[[], object]) -> str:
@@ -176,7 +178,7 @@ def test_a_malformed_count_fails_with_its_name_and_kind(value: object, shown: st
 def test_a_number_that_no_float_holds_is_judged_and_does_not_crash(value: int) -> None:
     analysis = with_data({("total_secrets",): value})
     assert "total_secrets" in failure_of(lambda: analysis.count("total_secrets"))
-    assert "a'].n" in failure_of(lambda: directory_count("a", {"n": value}, "n"))
+    assert "a'].n" in failure_of(lambda: with_directory("a", {"n": value}).directory_counts("n"))
 
 
 def test_findings_keep_their_order_and_may_be_missing() -> None:
@@ -220,16 +222,18 @@ def test_a_directory_that_is_no_object_fails_with_its_path() -> None:
 
 @pytest.mark.parametrize("value", [0, -1, 2.5])
 def test_a_directory_count_may_be_negative(value: float) -> None:
-    assert directory_count(".", {"n": value}, "n") == value
+    assert with_directory(".", {"n": value}).directory_counts("n") == {".": {"n": value}}
 
 
 def test_a_directory_count_may_be_missing() -> None:
-    assert directory_count(".", {}, "n") == 0
+    assert with_directory(".", {}).directory_counts("n") == {".": {"n": 0}}
 
 
 @pytest.mark.parametrize("value", [None, True, "1", math.nan, []])
 def test_a_malformed_directory_count_fails_with_its_place(value: object) -> None:
-    assert failure_of(lambda: directory_count("a", {"n": value}, "n")).startswith("directories['a'].n is ")
+    assert failure_of(lambda: with_directory("a", {"n": value}).directory_counts("n")).startswith(
+        "directories['a'].n is "
+    )
 
 
 def test_paths_are_those_of_the_findings_that_have_one() -> None:
@@ -255,12 +259,12 @@ def test_an_analysis_is_short_in_tracebacks() -> None:
 
 @pytest.mark.parametrize("document", [envelope(), legacy()], ids=["envelope", "legacy"])
 def test_a_good_document_has_no_problems(document: dict[str, Any]) -> None:
-    assert envelope_problems(analysed(document)) == []
+    assert analysed(document).problems() == []
 
 
 @pytest.mark.parametrize(("part", "name"), [(part, name) for part, names in SHARED_EXAMPLE.items() for name in names])
 def test_a_missing_field_of_an_envelope_is_a_problem_with_its_place(part: str, name: str) -> None:
-    problems = envelope_problems(analysed(edited(envelope(), {(part, name): REMOVED})))
+    problems = analysed(edited(envelope(), {(part, name): REMOVED})).problems()
     assert problems == [f"/{part}: '{name}' is a required property"]
 
 
@@ -276,22 +280,22 @@ def test_a_missing_field_of_an_envelope_is_a_problem_with_its_place(part: str, n
     ],
 )
 def test_a_wrong_value_of_an_envelope_is_a_problem_with_its_place(place: tuple[str, ...], value: object) -> None:
-    (problem,) = envelope_problems(analysed(edited(envelope(), {place: value})))
+    (problem,) = analysed(edited(envelope(), {place: value})).problems()
     assert problem.startswith(f"/{'/'.join(place)}: ")
 
 
 def test_an_envelope_without_metadata_is_invalid_and_more_keys_are_valid() -> None:
-    assert envelope_problems(analysed(edited(envelope(), {("metadata",): REMOVED}))) != []
+    assert analysed(edited(envelope(), {("metadata",): REMOVED})).problems() != []
     more: Edits = {("more",): 1, ("metadata", "more"): 1, ("data", "more"): 1}
-    assert envelope_problems(analysed(edited(envelope(), more))) == []
+    assert analysed(edited(envelope(), more)).problems() == []
 
 
 @pytest.mark.parametrize("value", ["x" * 10_000_000, ["x" * 1000] * 1000], ids=["text", "list"])
 def test_a_problem_is_short_whatever_it_is_about(value: object) -> None:
-    (problem,) = envelope_problems(analysed(edited(envelope(), {("data", "total_secrets"): value})))
+    (problem,) = analysed(edited(envelope(), {("data", "total_secrets"): value})).problems()
     assert len(problem) < 400
 
 
 def test_the_problems_are_in_a_stable_order() -> None:
     document: dict[str, Any] = {"metadata": {}, "data": {}}
-    assert envelope_problems(analysed(document)) == sorted(envelope_problems(analysed(document)))
+    assert analysed(document).problems() == sorted(analysed(document).problems())

@@ -1,9 +1,11 @@
 """The way in without pytest: a notebook, another machine, a command of one's own."""
 
 import json
+import multiprocessing
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,17 @@ def test_it_has_the_results_of_the_plugin_check_by_check(
     lost = [] if config == "builtin" else [("private-keys", ("deploy/id_rsa", 1, "private-key"))]
     assert list(run.hidden) == lost
     assert run.scorecard.findings.missed == len(lost)
+
+
+def test_an_executor_says_where_the_work_is_done_and_changes_nothing(
+    tmp_path: Path, gitleaks: Callable[[str], Path]
+) -> None:
+    settings = Settings.of(tmp_path, binary=str(gitleaks("8.30.1")))
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        elsewhere = evaluate(settings, executor=pool)
+    here = evaluate(settings)
+    assert outcomes_of(elsewhere) == outcomes_of(here)
+    assert elsewhere.scorecard.guarded_decision == here.scorecard.guarded_decision == "STRONG_PASS"
 
 
 def test_a_scanner_that_cannot_be_had_is_an_error_of_every_check(tmp_path: Path) -> None:

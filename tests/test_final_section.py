@@ -4,6 +4,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from builders import SHIPPED
 from corpus import KEY, analysed_corpus, report, shipped_scenarios
 
 from gitleaks_eval.reports.causes import cause_lines, causes
@@ -114,12 +115,13 @@ def test_one_cause_is_one_block_that_counts_its_checks(
     assert result.ret == 1
     assert "fails the canary" in result.stdout.str()
     (told,) = (line for line in result.outlines if "fails the canary" in line)
-    # 39 checks of each scenario, CL-2, two expected findings, and one test a scenario for unexpected ones.
+    # The checks of each scenario, CL-2, two expected findings, and one test a scenario for unexpected ones.
     assert told.startswith("ERROR  in 2 scenarios (")
-    assert told.endswith("  (83 checks)")
+    concerned = 2 * SHIPPED + 1 + 2 + 2
+    assert told.endswith(f"  ({concerned} checks)")
     result.stdout.no_fnmatch_line("*ERROR at setup*")
     if "-qq" not in verbosity:
-        assert result.parseoutcomes()["errors"] == 83
+        assert result.parseoutcomes()["errors"] == concerned
 
 
 def test_a_fixture_that_breaks_shows_its_traceback_once(pytester: pytest.Pytester) -> None:

@@ -13,6 +13,7 @@ from gitleaks_eval.repositories import git as git_module
 from gitleaks_eval.repositories.git import git_environment, run_git
 from gitleaks_eval.repositories.head import read_head, write_head
 from gitleaks_eval.repositories.log import Readable, readable
+from gitleaks_eval.scanners import IGNORE_FILES
 
 
 @pytest.fixture
@@ -349,7 +350,7 @@ def test_links_and_submodules_and_lists_of_what_to_ignore_are_not_written(reposi
     blob = _blob(repository, b"/etc")
     modes = {b".GitLeaksIgnore": "100644", b".betterleaksignore": "100755", b"link": "120000", b"module": "160000"}
     _tree(repository, *((mode, name, blob) for name, mode in modes.items()), ("100644", b"kept", blob))
-    assert write_head(repository, tmp_path / "out") == 1
+    assert write_head(repository, tmp_path / "out", IGNORE_FILES) == 1
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
 
 

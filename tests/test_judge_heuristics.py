@@ -15,10 +15,10 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.text import without_surrogates
 from gitleaks_eval.judges import Judge, Material, Opinion
 from gitleaks_eval.judges.answer import Answer
+from gitleaks_eval.judges.bands import found_band, noise_band
 from gitleaks_eval.judges.calibrate import FAULTS, calibrate, main, material_of
 from gitleaks_eval.judges.client import Question, Reply, Verdicts
 from gitleaks_eval.judges.facts import baseline_of, failed_checks, repository_facts, scenario_facts
-from gitleaks_eval.judges.heuristics import found_band, noise_band
 from gitleaks_eval.judges.judge import checked_judges
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.panel import Case, Panel, judge_all
@@ -79,7 +79,8 @@ def material_with(*places: tuple[str, str, int], wanted: Iterable[tuple[str, str
 
 
 def test_the_calibration_set_is_the_table() -> None:
-    assert {fault.name: fault.scores for fault in FAULTS} == {name: row[0] for name, row in TABLE.items()}
+    rubric = {fault.name: tuple(judge.calibration[fault] for judge in SHIPPED) for fault in FAULTS}
+    assert rubric == {name: row[0] for name, row in TABLE.items()}
 
 
 @EVERY_FAULT

@@ -1,13 +1,14 @@
 """Judges through the whole plugin: as tests, against a local server that speaks the Messages API, in the reports."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import secret
+from builders import IN_CORE, secret
 from corpus import KEY, TALKATIVE, TOKEN, report, shipped_scenarios, write_analysis, write_truth
+from forks import Forks
 from messages_server import (
     MODEL,
     MessagesServer,
@@ -26,7 +27,7 @@ from messages_server import (
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.reports.judges import read_report
+from gitleaks_eval.reports.files import read_report
 from gitleaks_eval.scenarios.recipe import load_recipe
 
 messages_server = pytest.fixture(local_service)
@@ -57,6 +58,14 @@ def corpus(folder: Path, *reported: tuple[str, str, int], name: str = "leaky") -
     write_truth(truth, "clean", [])
     write_analysis(analyses, "clean", [])
     return [f"--gitleaks-scenarios={truth}", f"--gitleaks-analysis={analyses}"]
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """The runs of this module are forked from a process that has imported the SDK, too: that takes seconds."""
+    forks = Forks("anthropic")
+    yield forks
+    forks.close()
 
 
 @pytest.fixture
@@ -111,7 +120,7 @@ def test_with_a_real_scanner_heuristics_give_five_everywhere(
         None,
     )
     assert document["combined"] == {"score": 5.0, "decision": "STRONG_PASS", "guarded_decision": "STRONG_PASS"}
-    assert len(document["results"]) == 351
+    assert len(document["results"]) == IN_CORE
     assert [json.loads(line)["source"] for line in files(pytester)["judges.jsonl"].splitlines()] == ["heuristic"] * 4
     result.stdout.fnmatch_lines(
         [f"judge  {name}*5  (heuristic 5*" for name in JUDGES]
@@ -392,6 +401,7 @@ def test_a_retired_model_is_an_error_that_names_the_option_and_one_that_soon_ret
     assert report(pytester)["llm"]["warnings"]
 
 
+@pytest.mark.usefixtures("python_of_its_own")
 def test_without_the_extra_there_is_one_clear_error(pytester: pytest.Pytester, options: list[str]) -> None:
     # As without the package: it is looked for, and not found.
     pytester.makepyfile(
@@ -412,6 +422,7 @@ def test_without_the_extra_there_is_one_clear_error(pytester: pytest.Pytester, o
     assert run(pytester, "-p", "no_sdk", *BOTH, HEURISTIC, *options).ret == 0
 
 
+@pytest.mark.usefixtures("python_of_its_own")
 @pytest.mark.parametrize("mode", [HEURISTIC, REPLAY])
 def test_heuristic_and_replay_need_no_package_and_no_network(
     pytester: pytest.Pytester, options: list[str], mode: str
@@ -697,6 +708,7 @@ def test_without_the_flag_no_judge_is_collected_and_nothing_of_theirs_reported(
     assert "combined" not in text
 
 
+@pytest.mark.usefixtures("python_of_its_own")
 def test_our_plugin_loads_no_client(pytester: pytest.Pytester, options: list[str]) -> None:
     # pytest-anyio is a plugin of its own, and loads anyio with or without us.
     pytester.makepyfile(

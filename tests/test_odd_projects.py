@@ -39,6 +39,7 @@ def test_what_a_check_leaves_is_reported_however_it_asks_for_evidence(
     assert left["OWN-2"] == (None, None)
 
 
+@pytest.mark.usefixtures("python_of_its_own")
 def test_the_import_machinery_is_as_it_was_when_tests_run(pytester: pytest.Pytester, options: list[str]) -> None:
     pytester.makepyfile(
         before="import sys\nthere, finders = sys.meta_path, list(sys.meta_path)\n",

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from builders import SHIPPED
 from corpus import KEY, OWN_CHECK, analysed_corpus, envelope, outcomes, report, write_analysis, write_truth
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -148,7 +149,7 @@ def test_an_interrupted_run_is_incomplete_and_still_reports(pytester: pytest.Pyt
 def test_a_selection_is_partial_has_no_decision_and_keeps_the_full_runs_files(
     pytester: pytest.Pytester, narrowing: list[str], selected: int
 ) -> None:
-    from gitleaks_eval.plugin import CHECKS  # noqa: PLC0415 - its path is part of an argument
+    from gitleaks_eval.plugin.folders import CHECKS  # noqa: PLC0415 - its path is part of an argument
 
     options = analysed_corpus(pytester.path / "corpus")
     pytester.runpytest_subprocess("--gitleaks-eval", *options)
@@ -227,7 +228,7 @@ def test_an_analysis_that_cannot_be_read_is_an_error_of_its_scenario(pytester: p
         broken.write_text(content, encoding="utf-8")
         result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
         assert result.ret == 1
-        result.stdout.fnmatch_lines([f"ERROR  analysis {broken}: {message}  (39 checks)"])
+        result.stdout.fnmatch_lines([f"ERROR  analysis {broken}: {message}  ({SHIPPED} checks)"])
         assert {outcome for name, outcome in outcomes(report(pytester)).items() if "leaky" in name} == {"error"}
 
 

@@ -23,8 +23,8 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def left_by_a_dead_process(scratch: Path) -> Path:
-    code = "import os\nfrom gitleaks_eval import private_folder\nit = private_folder.private_folder()\nit.__enter__()\n"
-    code += "os._exit(9)"
+    code = "import os\nfrom gitleaks_eval.core import private_folder\n"
+    code += "it = private_folder.private_folder()\nit.__enter__()\nos._exit(9)"
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(scratch)}, check=False)
     (folder,) = (path for path in scratch.iterdir() if not path.is_symlink() and (path / LOCK).exists())
     (folder / "scan-x").mkdir()

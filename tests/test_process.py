@@ -246,7 +246,7 @@ def test_a_program_and_its_children_die_with_the_process_that_runs_them(tmp_path
 def test_a_program_that_has_ended_is_not_killed_again(tmp_path: Path) -> None:
     # Its number may be another's by now: what ends before the parent is no longer named to be killed.
     code = (
-        "import os, subprocess, sys\nfrom gitleaks_eval import keeper\n"
+        "import os, subprocess, sys\nfrom gitleaks_eval.core import keeper\n"
         "other = subprocess.Popen(['sleep', '300'], stdout=subprocess.DEVNULL, start_new_session=True)\n"
         "keeper.hold(other.pid)\nkeeper.release(other.pid)\nprint(other.pid, flush=True)\nos._exit(0)"
     )

@@ -6,9 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from builders import IN_CORE
 from corpus import analysed_corpus, outcomes, report
 
 from gitleaks_eval.checks.catalogue import as_markdown, catalogue
+from gitleaks_eval.plugin.folders import LINT
+from gitleaks_eval.scoring.evaluated import LINT_CHECKS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
@@ -87,9 +90,21 @@ def test_without_the_rule_the_own_secret_is_missed(pytester: pytest.Pytester) ->
 
 def test_the_catalogue_in_the_docs_is_true() -> None:
     assert (ROOT / "docs/checks.md").read_text(encoding="utf-8") == as_markdown(), (
-        "run: python -m gitleaks_eval.checks.catalogue > docs/checks.md"
+        "run: python -m gitleaks_eval.checks > docs/checks.md"
     )
-    assert len({entry.check_id for entry in catalogue()}) == 39
+
+
+def test_each_count_of_checks_in_the_docs_is_that_of_the_catalogue() -> None:
+    texts = [README, *((ROOT / name).read_text(encoding="utf-8") for name in ("ARCHITECTURE.md", "CONTRIBUTING.md"))]
+    said = [int(count) for text in texts for count in re.findall(r"(\d+) checks\b", text)]
+    assert said
+    assert set(said) == {len(catalogue())} == {len({entry.check_id for entry in catalogue()})}
+    # The core, and the two tests of the configuration.
+    assert f"collected {IN_CORE + len(catalogue(LINT))} items" in README
+
+
+def test_the_tests_of_the_configuration_are_those_that_a_comparison_knows() -> None:
+    assert tuple(entry.check_id for entry in catalogue(LINT)) == LINT_CHECKS
 
 
 def test_the_readme_names_every_option() -> None:

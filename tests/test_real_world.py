@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from builders import git, secret
 from corpus import shipped_scenarios
 from histories import fast_import, growing, history, inline, make_hostile, merging, straight
 from messages_server import Behaviour, Handler, MessagesServer, Recorded, good, serving
+from ran import run_as
 
 from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.reports.evaluation_report import _repository
@@ -83,31 +82,12 @@ def run(folder: Path, *arguments: str | Path, **environment: str) -> Ended:
         for name, value in os.environ.items()
         if not name.startswith(("GITLEAKS_", "PYTEST", "ANTHROPIC_", "GIT_"))
     }
-    done = subprocess.run(
-        [
-            *(
-                sys.executable,
-                "-m",
-                "pytest",
-                "--gitleaks-eval",
-                "-p",
-                "no:cacheprovider",
-                "-p",
-                "no:hypothesispytest",
-                "-W",
-                "error",
-            ),
-            *("--gitleaks-config=builtin", scenarios, *map(str, arguments)),
-        ],
-        cwd=folder,
-        env={**kept, "XDG_CACHE_HOME": str(CACHE_HOME), "TMPDIR": str(_temporary(folder)), **environment},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    command = ("--gitleaks-eval", "-W", "error", "--gitleaks-config=builtin", scenarios, *map(str, arguments))
+    own = {"XDG_CACHE_HOME": str(CACHE_HOME), "TMPDIR": str(_temporary(folder)), **environment}
+    ran = run_as(folder, command, {**kept, **own})
     # xdist has its own folder there.
     assert [path for path in _temporary(folder).iterdir() if not path.name.startswith("pytest-of-")] == []
-    return Ended(folder, done.returncode, done.stdout + done.stderr)
+    return Ended(folder, ran.status, ran.text)
 
 
 def _temporary(folder: Path) -> Path:

@@ -1,5 +1,6 @@
 """A repository in the user's cache that is not what was built is built anew, whatever stands there."""
 
+import ast
 import os
 import shutil
 from collections.abc import Callable
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gitleaks_eval.core.resources import PACKAGE
+from gitleaks_eval.repositories import cache
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.scenarios.recipe import parse_recipe
 
@@ -75,3 +78,40 @@ def test_what_verifies_is_not_built_anew(folder: Path) -> None:
     inode = refs(folder).stat().st_ino
     built()
     assert refs(folder).stat().st_ino == inode
+
+
+def imported(source: str) -> set[str]:
+    """The sources of the package, but for those of its core, that a source imports."""
+    tree = ast.parse((PACKAGE / source).read_bytes())
+    modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {
+        f"{module.removeprefix('gitleaks_eval.').replace('.', '/')}.py"
+        for module in modules
+        if module.startswith("gitleaks_eval.") and not module.startswith("gitleaks_eval.core.")
+    }
+
+
+def test_the_key_is_made_of_every_source_that_builds_or_counts() -> None:
+    sources, new = set(), {"repositories/build.py", "repositories/log.py"}
+    while new:
+        sources |= new
+        new = set().union(*map(imported, new)) - sources
+    assert sources == set(cache.SOURCES)
+
+
+@pytest.mark.parametrize("source", cache.SOURCES)
+def test_a_repository_that_another_version_of_a_source_built_or_counted_is_not_reused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    for name in cache.SOURCES:
+        copy = tmp_path / "package" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PACKAGE / name, copy)
+    monkeypatch.setattr(cache, "PACKAGE", tmp_path / "package")
+    cache._builder.cache_clear()
+    assert built().path.parent == folder
+    with (tmp_path / "package" / source).open("a") as file:
+        file.write("# changed\n")
+    cache._builder.cache_clear()
+    assert built().path.parent != folder
+    cache._builder.cache_clear()

@@ -22,7 +22,7 @@ from gitleaks_eval.repositories.build import build
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import read_head
 from gitleaks_eval.repositories.log import readable
-from gitleaks_eval.scanners import BETTERLEAKS, GITLEAKS, SCANNERS, known_scanner, scanner_and_version
+from gitleaks_eval.scanners import GITLEAKS, SCANNERS, known_scanner, scanner_and_version
 from gitleaks_eval.scanners.build import ScannerBuild, ScannerChoice, configuration_sources, probe
 from gitleaks_eval.scanners.canary import build_canary, canary_secrets, check_canary
 from gitleaks_eval.scanners.configuration import choose_configuration
@@ -117,7 +117,10 @@ def test_a_scanner_or_version_that_is_not_known_is_refused_by_the_name_of_its_op
 
 
 def test_a_scanner_is_known_by_its_name() -> None:
-    assert [known_scanner(name, "an option") for name in ("gitleaks", "betterleaks")] == [GITLEAKS, BETTERLEAKS]
+    assert [known_scanner(name, "an option") for name in ("gitleaks", "betterleaks")] == [
+        GITLEAKS,
+        SCANNERS["betterleaks"],
+    ]
 
 
 @pytest.mark.parametrize("name", BUILDS)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from corpus import OWN_CHECK, analysed_corpus, report
 
-from gitleaks_eval.plugin import CHECKS
+from gitleaks_eval.plugin.folders import CHECKS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 

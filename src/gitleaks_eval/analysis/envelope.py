@@ -105,6 +105,22 @@ class Analysis:
                 raise CheckFailed(f"directories[{path!r}] is {_kind(metrics)}, not an object")
             yield path, metrics
 
+    def directory_counts(self, *names: str) -> dict[str, dict[str, float]]:
+        """These counts of each directory, which may be negative (RV-3 looks for that); missing reads as 0.
+
+        Raises:
+            CheckFailed: when a directory is no object, or a count no finite number.
+        """
+        return {
+            path: {name: _directory_count(path, metrics, name) for name in names}
+            for path, metrics in self.directories()
+        }
+
+    def problems(self) -> list[str]:
+        """What the document lacks to be a valid envelope or legacy document (OQ-1), in a stable order."""
+        name = "envelope" if isinstance(self.document.get("data"), dict) else "legacy_analysis"
+        return schema_problems(name, self.document)
+
     def paths(self) -> list[str]:
         """The file path of each finding that has one.
 
@@ -120,18 +136,6 @@ class Analysis:
 def fingerprint(finding: Mapping[str, Any]) -> str:
     """`file:rule:line`, the identity of a finding in the requirements (SA-10)."""
     return f"{finding.get('file_path')}:{finding.get('rule_id')}:{finding.get('line_number')}"
-
-
-def directory_count(path: str, metrics: Mapping[str, Any], name: str) -> float:
-    """A count of a directory, which may be negative (RV-3 looks for that); missing reads as 0.
-
-    Raises:
-        CheckFailed: when it is no finite number.
-    """
-    value = metrics.get(name, 0)
-    if not _is_number(value):
-        raise CheckFailed(f"directories[{path!r}].{name} is {_kind(value)}, not a number")
-    return float(value) if isinstance(value, float) else int(value)
 
 
 def read_analysis(path: Path) -> Analysis:
@@ -166,12 +170,6 @@ def as_analysis(document: object, source: str) -> Analysis:
     raise EvaluationError(f"{source}: neither `data` (Caldera envelope) nor `results` (legacy format) is an object")
 
 
-def envelope_problems(analysis: Analysis) -> list[str]:
-    """What the document lacks to be a valid envelope or legacy document (OQ-1), in a stable order."""
-    name = "envelope" if isinstance(analysis.document.get("data"), dict) else "legacy_analysis"
-    return schema_problems(name, analysis.document)
-
-
 def _filled_in(results: dict[str, Any], outer: object, timestamp: str) -> Mapping[str, Any]:
     filled = dict(results)
     if isinstance(outer, dict):
@@ -179,6 +177,13 @@ def _filled_in(results: dict[str, Any], outer: object, timestamp: str) -> Mappin
             if source in outer:
                 filled.setdefault(name, outer[source])
     return filled
+
+
+def _directory_count(path: str, metrics: Mapping[str, Any], name: str) -> float:
+    value = metrics.get(name, 0)
+    if not _is_number(value):
+        raise CheckFailed(f"directories[{path!r}].{name} is {_kind(value)}, not a number")
+    return float(value) if isinstance(value, float) else int(value)
 
 
 def _first_other(values: list[Any], kind: type) -> tuple[int, Any] | None:

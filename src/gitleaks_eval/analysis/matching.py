@@ -1,10 +1,8 @@
 """Expected against reported findings, one to one: exact, moved, relabelled, missed, unexpected."""
 
-import gc
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, repeat
@@ -12,6 +10,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from gitleaks_eval.core.resources import data
+from gitleaks_eval.core.speed import collector_paused
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
 from gitleaks_eval.scenarios.scenario import Place as TruthPlace
 
@@ -95,19 +94,7 @@ _Place = tuple[str, int]
 _Places = Callable[[ExpectedFinding], Iterable[_Place]]
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No search for cycles while 200,000 values are made that have none: it takes longer than making them."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-@_collector_paused()
+@collector_paused()
 def match_findings(
     expected: Expected,
     reported: Iterable[Mapping[str, Any]],
@@ -148,7 +135,7 @@ def match_findings(
     return Matching(tuple(matches), expected.total_secrets, detected, missed, unexpected, compared)
 
 
-@_collector_paused()
+@collector_paused()
 def matching_from_json(document: Mapping[str, Any]) -> Matching:
     """A matching that was written as JSON."""
     return Matching(**{**document, "matches": tuple(map(Match._make, zip(*document["matches"], strict=True)))})

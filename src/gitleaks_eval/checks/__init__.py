@@ -1,1 +1,4 @@
-"""The 39 checks of the requirements: ordinary pytest functions, one module a category."""
+"""The shipped checks of the requirements: ordinary pytest functions, one module a category."""
+
+# The mark that makes a pytest function a check.
+CHECK_MARK = "gitleaks_check"

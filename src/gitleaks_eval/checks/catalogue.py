@@ -1,7 +1,6 @@
-"""The catalogue of the shipped checks, read from their sources: `python -m gitleaks_eval.catalogue` prints it."""
+"""The catalogue of the shipped checks, read from their sources: `python -m gitleaks_eval.checks` prints it."""
 
 import ast
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,29 +12,37 @@ CHECKS = PACKAGE / "checks"
 
 @dataclass(frozen=True, slots=True)
 class CatalogueEntry:
-    """A shipped check: its identity, the sentence that says when it passes, and its module."""
+    """A shipped check: its identity, what its mark says, the sentence that says when it passes, and its module."""
 
     check_id: str
     name: str
+    critical: bool
+    about: tuple[str, ...]
     passes_when: str
     module: str
     title: str
 
 
-def catalogue() -> list[CatalogueEntry]:
-    """Every shipped check, module by module; nothing is imported."""
-    return [entry for path in sorted(CHECKS.glob("test_*.py")) for entry in _entries(path)]
+def catalogue(folder: Path = CHECKS) -> list[CatalogueEntry]:
+    """Every check that a folder ships, module by module; nothing is imported."""
+    return [entry for path in sorted(folder.glob("test_*.py")) for entry in _entries(path)]
 
 
 def as_markdown() -> str:
     """The catalogue as `docs/checks.md` holds it."""
-    lines = ["# The shipped checks", "", "Made by `python -m gitleaks_eval.catalogue`; the sources are the truth."]
+    lines = ["# The shipped checks", "", "Made by `python -m gitleaks_eval.checks`; the sources are the truth."]
+    lines += [
+        "",
+        "The failure of a *critical* one means a missed, wrong or unexpected secret. What one is *about* is what a",
+        "comparison may explain its failure by: findings that differ, or speed, which decides nothing.",
+    ]
     title = ""
     for entry in catalogue():
         if entry.title != title:
             title = entry.title
-            lines += ["", f"## {title}", "", "| Id | Name | Passes when |", "|---|---|---|"]
-        lines.append(f"| {entry.check_id} | {entry.name} | {entry.passes_when} |")
+            lines += ["", f"## {title}", "", "| Id | Name | Passes when | Critical | About |", "|---|---|---|---|---|"]
+        said = ("critical" if entry.critical else "-", ", ".join(entry.about) or "-")
+        lines.append(f"| {' | '.join((entry.check_id, entry.name, entry.passes_when, *said))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -48,9 +55,18 @@ def _entries(path: Path) -> Iterator[CatalogueEntry]:
         for decorator in function.decorator_list:
             match decorator:
                 case ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=check_id), ast.Constant(value=name)]):
-                    text = (ast.get_docstring(function) or "").partition("\n")[0]
-                    yield CatalogueEntry(str(check_id), str(name), text, path.name, title)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(as_markdown())
+                    said = {
+                        one.arg: ast.literal_eval(one.value)
+                        for one in decorator.keywords
+                        if one.arg in {"critical", "about"}
+                    }
+                    about = said.get("about") or ()
+                    yield CatalogueEntry(
+                        check_id=str(check_id),
+                        name=str(name),
+                        critical=bool(said.get("critical")),
+                        about=(about,) if isinstance(about, str) else tuple(about),
+                        passes_when=(ast.get_docstring(function) or "").partition("\n")[0],
+                        module=path.name,
+                        title=title,
+                    )

@@ -6,11 +6,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import pytest
-
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.evidence import Evidence
-from gitleaks_eval.checks.mark import NotApplicable
 from gitleaks_eval.checks.result import FAILED, NOT_APPLICABLE, PASSED
 from gitleaks_eval.scenarios.scenario import Expected
 
@@ -37,6 +34,9 @@ def run_check(
     That is a truth where there is none, or a fixture of a user's own; or it raises what is no failure.
     `parameters` are those of a check that is parametrized.
     """
+    # Importing this package loads no pytest; running a check does, for what it may raise.
+    from gitleaks_eval.checks import mark  # noqa: PLC0415 - 0.15 s that a notebook need not pay
+
     evidence = Evidence()
     given = {**parameters, "analysis": analysis, "expected": expected, "scenario": scenario, "evidence": evidence}
     arguments = {name: given.get(name) for name in asked_for(check)}
@@ -44,11 +44,11 @@ def run_check(
         return None
     try:
         check(**arguments)
-    except NotApplicable as reason:
+    except mark.NotApplicable as reason:
         return Outcome(NOT_APPLICABLE, str(reason.msg), evidence)
-    except (AssertionError, pytest.fail.Exception) as failure:
+    except mark.FAILURES as failure:
         return Outcome(FAILED, evidence.message or str(failure), evidence)
-    except (Exception, pytest.skip.Exception, pytest.xfail.Exception, SystemExit):  # noqa: BLE001 - a check of a user may raise anything
+    except mark.OTHERS:  # a check of a user may raise anything
         return None
     return Outcome(PASSED, evidence.message, evidence)
 

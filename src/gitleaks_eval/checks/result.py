@@ -3,11 +3,11 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PASSED, FAILED, NOT_APPLICABLE, ERROR = "passed", "failed", "not_applicable", "error"
 NOT_RUN = "was not run: the run ended before it"
-# Of this category are the tests of the configuration: outside the 39 checks, and outside every score.
+# Of this category are the tests of the configuration: outside the shipped checks, and outside every score.
 CONFIG_LINT = "Config Lint"
 # Of this one are the tests of rules, places and entries: outside both as well.
 SURVEY = "Survey"
@@ -16,7 +16,7 @@ SURVEY = "Survey"
 class Identity(NamedTuple):
     """Which check of which scenario a test is; `scenario` is None for a check that takes none.
 
-    `candidate` is empty when there is only one.
+    `candidate` is empty when there is only one. `critical` and `about` are what its mark says.
     """
 
     check_id: str
@@ -24,6 +24,8 @@ class Identity(NamedTuple):
     category: str
     scenario: str | None
     candidate: str = ""
+    critical: bool = False
+    about: tuple[str, ...] = ()
 
 
 class Collected(NamedTuple):
@@ -44,13 +46,20 @@ class Collected(NamedTuple):
     def from_json(cls, text: bytes) -> "Collected":
         """What another process of the run collected."""
         identities, own, beside = json.loads(text)
-        # A thousand scenarios are 39,000 entries with the same few names.
-        named = {nodeid: Identity(*(name and sys.intern(name) for name in names)) for nodeid, names in identities}
-        return cls(named, own, beside)
+        return cls({nodeid: _identity(fields) for nodeid, fields in identities}, own, beside)
+
+
+def _identity(fields: Iterable[Any]) -> Identity:
+    # A thousand scenarios are tens of thousands of entries with the same few names.
+    *texts, critical, about = fields
+    return Identity._make([*(text and sys.intern(text) for text in texts), critical, tuple(about)])
 
 
 class CheckResult(NamedTuple):
-    """One check of one scenario; `expected` and `actual` are JSON texts, `duration_ms` its own time."""
+    """One check of one scenario; `expected` and `actual` are JSON texts, `duration_ms` its own time.
+
+    `critical` and `about` are those of its `Identity`.
+    """
 
     check_id: str
     name: str
@@ -62,6 +71,8 @@ class CheckResult(NamedTuple):
     actual: str
     nodeid: str
     duration_ms: float
+    critical: bool = False
+    about: tuple[str, ...] = ()
 
 
 def failed_ids(results: Iterable[CheckResult]) -> list[str]:

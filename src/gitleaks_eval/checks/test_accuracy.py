@@ -4,61 +4,58 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
-from gitleaks_eval import Evidence, check_contains, check_equal, conclude, not_applicable
-from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.checks.evidence import whole
-from gitleaks_eval.scenarios.scenario import Expected
+from gitleaks_eval import Analysis, Evidence, Expected, check_contains, check_equal, conclude, not_applicable, whole
+from gitleaks_eval import check as check_of
 
-check = partial(marks.check, category="Accuracy")
+check = partial(check_of, category="Accuracy")
 
 
-@check("SA-1", "Total secret count")
+@check("SA-1", "Total secret count", critical=True, about="findings")
 def test_SA_1_total_secret_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The number of findings is the expected one."""
     check_equal(evidence, expected.total_secrets, analysis.count("total_secrets"), what="total secrets")
 
 
-@check("SA-2", "Unique secret count")
+@check("SA-2", "Unique secret count", about="findings")
 def test_SA_2_unique_secret_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The number of distinct secret values is the expected one."""
     _check_count(evidence, expected.unique_secrets, analysis.count("unique_secrets"), "unique secrets")
 
 
-@check("SA-3", "Secrets in HEAD")
+@check("SA-3", "Secrets in HEAD", about="findings")
 def test_SA_3_secrets_in_head(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The number of findings whose value still stands in the HEAD tree is the expected one."""
     _check_count(evidence, expected.secrets_in_head, analysis.count("secrets_in_head"), "secrets in HEAD")
 
 
-@check("SA-4", "Secrets in history")
+@check("SA-4", "Secrets in history", about="findings")
 def test_SA_4_secrets_in_history(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The number of findings that only history holds is the expected one."""
     actual = analysis.count("secrets_in_history")
     _check_count(evidence, expected.secrets_in_history, actual, "secrets in history")
 
 
-@check("SA-5", "Files with secrets count")
+@check("SA-5", "Files with secrets count", about="findings")
 def test_SA_5_files_with_secrets_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The number of files with a finding is the expected one."""
     actual = analysis.count("files_with_secrets")
     check_equal(evidence, expected.files_with_secrets, actual, what="files with secrets")
 
 
-@check("SA-6", "Commits with secrets count")
+@check("SA-6", "Commits with secrets count", about="findings")
 def test_SA_6_commits_with_secrets_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The number of commits with a finding is the expected one."""
     actual = analysis.count("commits_with_secrets")
     _check_count(evidence, expected.commits_with_secrets, actual, "commits with secrets")
 
 
-@check("SA-7", "Expected rule IDs detected")
+@check("SA-7", "Expected rule IDs detected", critical=True, about="findings")
 def test_SA_7_expected_rule_ids(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each expected rule found something."""
     check_contains(evidence, expected.rule_ids, analysis.mapping("secrets_by_rule"), what="rule ids")
 
 
-@check("SA-8", "Expected files with secrets")
+@check("SA-8", "Expected files with secrets", critical=True, about="findings")
 def test_SA_8_expected_files(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each expected file is among the files with a finding."""
     if not expected.files_with_secrets_list:
@@ -66,7 +63,7 @@ def test_SA_8_expected_files(expected: Expected, analysis: Analysis, evidence: E
     check_contains(evidence, expected.files_with_secrets_list, analysis.mapping("files"), what="files")
 
 
-@check("SA-9", "Rule counts match")
+@check("SA-9", "Rule counts match", critical=True, about="findings")
 def test_SA_9_rule_counts(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each expected rule found as many secrets as expected."""
     actual = analysis.rule_counts()
@@ -79,7 +76,7 @@ def test_SA_9_rule_counts(expected: Expected, analysis: Analysis, evidence: Evid
     conclude(evidence, not wrong, message, _listed(expected.secrets_by_rule), _listed(actual))
 
 
-@check("SA-10", "Expected findings detected")
+@check("SA-10", "Expected findings detected", critical=True, about="findings")
 def test_SA_10_expected_findings(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each expected `file:rule:line` is among the findings."""
     if not expected.findings:
@@ -93,7 +90,7 @@ def test_SA_10_expected_findings(expected: Expected, analysis: Analysis, evidenc
     conclude(evidence, not missing, message, whole(wanted), whole(actual))
 
 
-@check("SA-11", "Severity assignments correct")
+@check("SA-11", "Severity assignments correct", critical=True, about="findings")
 def test_SA_11_severities(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each finding with an expected severity is found and has it; one that is not found is a mismatch."""
     wanted = [finding for finding in expected.findings if finding.expected_severity]

@@ -5,10 +5,8 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from gitleaks_eval import Evidence, check_boolean, check_contains, conclude
-from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.checks.evidence import first
+from gitleaks_eval import Analysis, Evidence, check_boolean, check_contains, conclude, first
+from gitleaks_eval import check as check_of
 
 SUMMARY = (
     "total_secrets",
@@ -20,7 +18,7 @@ SUMMARY = (
 )
 FINDING = ("file_path", "line_number", "rule_id", "secret_type", "commit_hash", "fingerprint")
 
-check = partial(marks.check, category="Coverage")
+check = partial(check_of, category="Coverage")
 
 
 @check("SC-1", "Schema version present")

@@ -2,26 +2,33 @@
 
 from functools import partial
 
-from gitleaks_eval import Evidence, check_at_least, check_equal, check_not_contains, conclude, not_applicable
-from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.checks.evidence import first
-from gitleaks_eval.scenarios.scenario import Expected
+from gitleaks_eval import (
+    Analysis,
+    Evidence,
+    Expected,
+    check_at_least,
+    check_equal,
+    check_not_contains,
+    conclude,
+    first,
+    not_applicable,
+)
+from gitleaks_eval import check as check_of
 
 MAX_ENTROPY_BITS = 8
 SHORT_PREVIEW = 8
 
-check = partial(marks.check, category="Detection")
+check = partial(check_of, category="Detection")
 
 
-@check("SD-1", "No false negatives")
+@check("SD-1", "No false negatives", critical=True, about="findings")
 def test_SD_1_no_false_negatives(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """At least as many secrets are found as are expected."""
     actual = analysis.count("total_secrets")
     check_at_least(evidence, expected.total_secrets, actual, what="total secrets")
 
 
-@check("SD-2", "No unexpected rule IDs")
+@check("SD-2", "No unexpected rule IDs", critical=True, about="findings")
 def test_SD_2_no_unexpected_rules(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """No rule found something that is not expected to."""
     if not expected.rule_ids:
@@ -31,7 +38,7 @@ def test_SD_2_no_unexpected_rules(expected: Expected, analysis: Analysis, eviden
     check_not_contains(evidence, forbidden, actual, what="rule ids", allowed=expected.rule_ids)
 
 
-@check("SD-3", "Historical secrets detected")
+@check("SD-3", "Historical secrets detected", critical=True, about="findings")
 def test_SD_3_historical_secrets(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """What only history holds is found, and nothing else is taken for it."""
     actual = analysis.count("secrets_in_history")
@@ -40,7 +47,7 @@ def test_SD_3_historical_secrets(expected: Expected, analysis: Analysis, evidenc
     check_equal(evidence, expected.secrets_in_history, actual, what="secrets in history")
 
 
-@check("SD-4", "Clean repos have zero secrets")
+@check("SD-4", "Clean repos have zero secrets", critical=True, about="findings")
 def test_SD_4_clean_repository(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Nothing is found where nothing is planted."""
     if expected.total_secrets > 0:
@@ -60,7 +67,7 @@ def test_SD_5_entropy(analysis: Analysis, evidence: Evidence) -> None:
     conclude(evidence, not invalid, message, {"minimum": 0, "maximum": MAX_ENTROPY_BITS}, first(invalid))
 
 
-@check("SD-6", "All secrets have masked preview")
+@check("SD-6", "All secrets have masked preview", critical=True)
 def test_SD_6_masked_previews(analysis: Analysis, evidence: Evidence) -> None:
     """The preview of each finding holds a `*` or has 8 characters at most; a missing one is empty."""
     # The evidence names files only: an unmasked preview is what must not travel further.

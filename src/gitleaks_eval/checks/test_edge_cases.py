@@ -2,20 +2,17 @@
 
 from functools import partial
 
-from gitleaks_eval import Evidence, conclude, not_applicable
-from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.checks.evidence import first
-from gitleaks_eval.scenarios.scenario import Expected
+from gitleaks_eval import Analysis, Evidence, Expected, conclude, first, not_applicable
+from gitleaks_eval import check as check_of
 
 BINARY_EXTENSIONS = (
     ".exe", ".dll", ".so", ".dylib", ".bin", ".png", ".jpg", ".gif", ".pdf", ".zip", ".tar", ".gz",
 )  # fmt: skip
 
-check = partial(marks.check, category="Edge Cases")
+check = partial(check_of, category="Edge Cases")
 
 
-@check("EC-1", "Empty repo handling")
+@check("EC-1", "Empty repo handling", about="findings")
 def test_EC_1_empty_repository(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """An empty repository has an analysis with a total of 0 and a list of findings; both must be there."""
     if not expected.is_empty_repo:
@@ -49,7 +46,7 @@ def test_EC_3_large_files(expected: Expected, analysis: Analysis, evidence: Evid
     conclude(evidence, 0 < actual < maximum, message, {"above": 0, "below": maximum}, actual)
 
 
-@check("EC-4", "Binary file handling")
+@check("EC-4", "Binary file handling", about="findings")
 def test_EC_4_binary_files(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Nothing is found in a file whose name ends like a binary file's, in any case."""
     if not expected.has_binary_files:

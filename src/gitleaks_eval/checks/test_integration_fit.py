@@ -4,11 +4,10 @@ import os
 from collections import Counter
 from functools import partial
 
-from gitleaks_eval import Evidence, conclude
-from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.checks import mark as marks
+from gitleaks_eval import Analysis, Evidence, conclude
+from gitleaks_eval import check as check_of
 
-check = partial(marks.check, category="Integration Fit")
+check = partial(check_of, category="Integration Fit")
 
 
 @check("IF-1", "All paths are repo-relative")

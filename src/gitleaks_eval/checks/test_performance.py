@@ -1,16 +1,15 @@
 """Performance (SP-1 to SP-4): times in ms, and a number of findings, within the scenario's thresholds."""
 
+import math
 from functools import partial
 
-from gitleaks_eval import Evidence, check_at_most, not_applicable
-from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.scenarios.scenario import UNBOUNDED, Expected
+from gitleaks_eval import Analysis, Evidence, Expected, check_at_most, not_applicable
+from gitleaks_eval import check as check_of
 
-check = partial(marks.check, category="Performance")
+check = partial(check_of, category="Performance")
 
 
-@check("SP-1", "Total scan time")
+@check("SP-1", "Total scan time", about="speed")
 def test_SP_1_scan_time(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The scan took no longer than it may."""
     _check_bound(
@@ -21,7 +20,7 @@ def test_SP_1_scan_time(expected: Expected, analysis: Analysis, evidence: Eviden
     )
 
 
-@check("SP-2", "Time per commit")
+@check("SP-2", "Time per commit", about="speed")
 def test_SP_2_time_per_commit(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The time for each commit with secrets is no longer than it may be; a missing count is 1."""
     commits = analysis.count("commits_with_secrets", default=1)
@@ -33,7 +32,7 @@ def test_SP_2_time_per_commit(expected: Expected, analysis: Analysis, evidence: 
     )
 
 
-@check("SP-3", "Time per finding")
+@check("SP-3", "Time per finding", about=("findings", "speed"))
 def test_SP_3_time_per_finding(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The time for each finding is no longer than it may be."""
     total = analysis.count("total_secrets")
@@ -43,7 +42,7 @@ def test_SP_3_time_per_finding(expected: Expected, analysis: Analysis, evidence:
     _check_bound(evidence, expected.thresholds.max_ms_per_finding, actual, f"ms per finding{_spread(analysis)}")
 
 
-@check("SP-4", "Findings count reasonable")
+@check("SP-4", "Findings count reasonable", about="findings")
 def test_SP_4_findings_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """There are no more findings than a test may have."""
     maximum = expected.thresholds.max_findings_for_test
@@ -59,6 +58,6 @@ def _spread(analysis: Analysis) -> str:
 
 
 def _check_bound(evidence: Evidence, maximum: float, actual: float, what: str) -> None:
-    if maximum == UNBOUNDED:
+    if math.isinf(maximum):
         not_applicable(f"No bound is set for the {what}")
     check_at_most(evidence, maximum, actual, what=what)

@@ -4,16 +4,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from gitleaks_eval import Evidence, check_equal, conclude, not_applicable
-from gitleaks_eval.analysis.envelope import Analysis, directory_count
-from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.checks.evidence import first
+from gitleaks_eval import Analysis, Evidence, check_equal, conclude, first, not_applicable
+from gitleaks_eval import check as check_of
 
 COUNTS = ("direct_secret_count", "recursive_secret_count", "direct_file_count", "recursive_file_count")
 
 Directories = Mapping[str, Mapping[str, float]]
 
-check = partial(marks.check, category="Rollup Validation")
+check = partial(check_of, category="Rollup Validation")
 
 
 @check("RV-1", "Recursive >= Direct (secrets)")
@@ -56,10 +54,7 @@ def test_RV_4_root_total(analysis: Analysis, evidence: Evidence) -> None:
 
 
 def _directories(analysis: Analysis) -> Directories:
-    directories = {
-        path: {name: directory_count(path, metrics, name) for name in COUNTS}
-        for path, metrics in analysis.directories()
-    }
+    directories = analysis.directory_counts(*COUNTS)
     if not directories:
         not_applicable("N/A - no directory metrics present")
     return directories

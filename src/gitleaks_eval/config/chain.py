@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.config.edit import edited
 from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, checked_path, parse_toml, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.text import shown_path
@@ -138,10 +139,9 @@ def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _with_path(content: bytes, target: Path) -> bytes:
-    import tomlkit  # noqa: PLC0415 - slow to load, and only a chain needs it
+    def edit(document: dict[str, Any]) -> None:
+        extend = _key(document, "extend")
+        name = next(key for key in extend if key.lower() == "path")
+        extend[name] = str(target)
 
-    document = tomlkit.parse(content.decode("utf-8"))
-    extend = _key(document, "extend")
-    name = next(key for key in extend if key.lower() == "path")
-    extend[name] = str(target)
-    return tomlkit.dumps(document).encode("utf-8")
+    return edited(content, edit)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.config.chain import Configuration, parsed
+from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.tables import ALLOWLISTS, CRITERIA, Address, Table, allowlists, items, place, tables, value_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import shown_path
@@ -68,8 +69,6 @@ def without(configuration: Configuration, removed: Iterable[Entry]) -> Configura
 
     An allowlist that has no criterion left is removed as well: Gitleaks refuses an empty one from 8.21 on.
     """
-    import tomlkit  # noqa: PLC0415 - slow to load, and only a missed secret needs it
-
     addresses: dict[int, list[Address]] = {}
     for entry in removed:
         addresses.setdefault(entry.index, []).append(entry.address)
@@ -79,7 +78,7 @@ def without(configuration: Configuration, removed: Iterable[Entry]) -> Configura
         # The last one first: an index counts only while those before it are there.
         for address in sorted(listed, reverse=True):
             _remove(document, address)
-        chain[index] = replace(chain[index], content=tomlkit.dumps(document).encode("utf-8"))
+        chain[index] = replace(chain[index], content=as_toml(document))
     return replace(configuration, chain=tuple(chain))
 
 

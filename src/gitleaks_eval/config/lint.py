@@ -5,22 +5,16 @@ regex compiles is asked, not computed: Go's syntax is neither Python's nor quite
 but the scanner's own is sure to be the one that it was built with.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 from gitleaks_eval.config.chain import DEEPEST, Configuration, parsed
+from gitleaks_eval.config.keys import ConfigKeys
 from gitleaks_eval.config.tables import Address, Table, allowlists, items, place, tables, value_of
-from gitleaks_eval.core.resources import data
 
-KEYS_FILE = data("config_keys.json")
-# Before, an [[allowlists]] with targetRules is dropped where its file extends another (upstream config.go).
-TARGETS_WITH_EXTEND = (8, 29, 0)
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.IGNORECASE)
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
 Found = Iterator[tuple[str, str]]
@@ -36,14 +30,14 @@ class Problem:
     message: str
 
 
-def lint(configuration: Configuration, version: str | None, scanner: str = "gitleaks") -> list[Problem]:
+def lint(configuration: Configuration, version: str | None, keys: ConfigKeys) -> list[Problem]:
     """Find what the scanner of this version ignores, and entries that can match nothing or everything.
 
     Args:
         configuration: the chain of files.
         version: of the scanner, `8.18.4`; None or one that is no such number is taken for one that is newer than
             the table of keys, of which nobody knows what it ignores.
-        scanner: `gitleaks` or `betterleaks`.
+        keys: those that the scanner reads.
     """
     numbers = _numbers(version)
     documents = [parsed(file) for file in configuration.chain]
@@ -52,12 +46,12 @@ def lint(configuration: Configuration, version: str | None, scanner: str = "gitl
     problems = []
     for index, (file, document) in enumerate(zip(configuration.chain, documents, strict=True)):
         found = [
-            *_ignored_keys(document, scanner, numbers),
-            *_minimum(document, scanner, numbers),
+            *_ignored_keys(document, keys, numbers),
+            *_minimum(document, keys, numbers),
             *_twice(document),
             *_idle_items(document),
             *_idle_extend(index, document, documents[index + 1 :], is_complete=is_complete),
-            *_idle_targets(index, document, scanner, numbers),
+            *_idle_targets(index, document, keys, numbers),
         ]
         problems += [Problem(file.path, where, message) for where, message in found]
     return problems
@@ -68,21 +62,14 @@ def _numbers(version: str | None) -> Numbers:
     return tuple(map(int, match.groups())) if match else (999,)
 
 
-@cache
-def _table_of_keys() -> dict[str, Any]:
-    table: dict[str, Any] = json.loads(KEYS_FILE.read_text(encoding="utf-8"))
-    return table
-
-
-def _ignored_keys(document: Table, scanner: str, version: Numbers) -> Found:
-    checked: list[str] = _table_of_keys()["checked against"][scanner]
+def _ignored_keys(document: Table, keys: ConfigKeys, version: Numbers) -> Found:
+    scanner, checked = keys.scanner, keys.checked_against
     if version > _numbers(checked[-1]):
         problem = f"unknown to this table of keys, which was checked against {scanner} {', '.join(checked)}"
     else:
         problem = f"{scanner} has no such key and ignores it"
-    kinds: dict[str, dict[str, str]] = _table_of_keys()[scanner]
     for kind, address, table in _tables_by_kind(document):
-        known = {key.lower(): (key, since) for key, since in kinds[kind].items()}
+        known = keys.known(kind)
         # Where the scanner has no such table at all, that is said of the table.
         for key in table if known else ():
             where = place((*address, key))
@@ -107,9 +94,8 @@ def _tables_by_kind(document: Table) -> Iterator[tuple[str, Address, Table]]:
         yield ("global allowlist" if is_global else "rule allowlist"), address, allowlist
 
 
-def _minimum(document: Table, scanner: str, version: Numbers) -> Found:
-    name = "minVersion" if scanner == "gitleaks" else "betterleaksMinVersion"
-    for address, wanted in items(document, name.lower()):
+def _minimum(document: Table, keys: ConfigKeys, version: Numbers) -> Found:
+    for address, wanted in items(document, keys.minimum.lower()):
         if isinstance(wanted, str) and _VERSION.match(wanted) and _numbers(wanted) > version:
             yield place(address), f"the file is written for {wanted} or newer, and the scanner is older"
 
@@ -150,12 +136,14 @@ def _idle_extend(index: int, document: Table, extended: Sequence[Table], *, is_c
                 yield place((*address, *below)), "no file that is extended has this rule, so nothing is disabled"
 
 
-def _idle_targets(index: int, document: Table, scanner: str, version: Numbers) -> Found:
+def _idle_targets(index: int, document: Table, keys: ConfigKeys, version: Numbers) -> Found:
     extends = any(True for _ in tables(document, "extend"))
+    last = keys.drops_targets_up_to
+    are_dropped = last is not None and version[:2] <= tuple(map(int, last.split(".")))
     for address, allowlist in allowlists(document):
         if address[0] == "rules" or not value_of(allowlist, "targetrules"):
             continue
         if index:
             yield place(address), "with targetRules it counts only in the first file, not in one that is extended"
-        elif extends and scanner == "gitleaks" and version < TARGETS_WITH_EXTEND:
-            yield place(address), "with targetRules beside [extend] it is ignored up to gitleaks 8.28"
+        elif extends and are_dropped:
+            yield place(address), f"with targetRules beside [extend] it is ignored up to {keys.scanner} {last}"

@@ -1,7 +1,9 @@
 """The two ways in which an evaluation goes wrong that are not the scanner's score."""
 
+import traceback
 from pathlib import Path
 
+from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.core.text import printable
 
 
@@ -25,6 +27,14 @@ class InputError(EvaluationError):
 def unreadable(what: str, path: Path, error: OSError) -> InputError:
     """The error for a file or folder that the operating system does not let us read."""
     return InputError(f"{what} {path}: cannot be read: {error.strerror or error}")
+
+
+def fault(error: Exception) -> str:
+    """What to say of an error that is ours: its kind and its place, and nothing of what it was about."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if PACKAGE in Path(frame.filename).parents]
+    # Two modules of two packages may have one name.
+    place = f" at {Path(frames[-1].filename).relative_to(PACKAGE).as_posix()}:{frames[-1].lineno}" if frames else ""
+    return f"a fault of gitleaks-eval itself: {type(error).__name__}{place}; please report it"
 
 
 class CheckFailed(AssertionError):  # noqa: N818 - an outcome, not an error

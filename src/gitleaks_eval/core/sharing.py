@@ -4,41 +4,39 @@ import contextlib
 import errno
 import tempfile
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.errors import EvaluationError, fault
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.core.resources import PACKAGE
 
-TURN_SECONDS = 0.005
+POLL_SECONDS = 0.005
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
 def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
-    """The file that `make` has the content of, made by one process of the run and read by the others.
+    """Run `make` once per run, across processes, and keep its bytes in `folder`; return their file.
 
     Raises:
-        EvaluationError: when making it failed, then and now with the same text.
+        EvaluationError: when `make` failed, each time with the same text.
     """
     product, failure = folder / "product.json", folder / "error.txt"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / "lock"):
+        with FileLock(folder / "lock").acquire(poll_interval=POLL_SECONDS):
             if not product.exists() and not failure.exists():
                 try:
                     write_atomically(product, make(), 0o600)
                 except EvaluationError as error:
                     write_atomically(failure, str(error).encode("utf-8", "backslashreplace"))
                 except Exception as error:  # noqa: BLE001 - its traceback could show raw secrets; only its place is kept
-                    write_atomically(failure, (_no_room(error) or _internal(error)).encode())
+                    write_atomically(failure, (_no_room(error) or fault(error)).encode())
         if failure.exists():
             raise EvaluationError(*failure.read_text(encoding="utf-8").splitlines())
     except OSError as error:
-        raise EvaluationError(_no_room(error) or _internal(error)) from None
+        raise EvaluationError(_no_room(error) or fault(error)) from None
     return product
 
 
@@ -50,7 +48,7 @@ def _no_room(error: Exception) -> str | None:
 
 @contextlib.contextmanager
 def turn(folder: Path, cores: int) -> Iterator[None]:
-    """Wait for one of as many turns as there are cores, over all processes of the run."""
+    """Wait for one of as many turns as there are cores; all processes of the run share them."""
     while True:
         for index in range(cores):
             lock = _slot(folder, index)
@@ -63,13 +61,14 @@ def turn(folder: Path, cores: int) -> Iterator[None]:
             finally:
                 lock.release()
             return
-        time.sleep(TURN_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 @contextlib.contextmanager
 def all_turns(folder: Path, cores: int) -> Iterator[None]:
-    """Wait until nobody else has a turn; in a fixed order, so that two who want this do not block each other."""
+    """Wait until nobody else has a turn."""
     with contextlib.ExitStack() as stack:
+        # In a fixed order, so that two who want this do not block each other.
         for index in range(cores):
             stack.enter_context(_slot(folder, index))
         yield
@@ -79,9 +78,3 @@ def _slot(folder: Path, index: int) -> FileLock:
     folder.mkdir(parents=True, exist_ok=True)
     # Not a singleton: threads of one process take turns, too.
     return FileLock(folder / f"turn-{index}.lock", is_singleton=False)
-
-
-def _internal(error: Exception) -> str:
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if PACKAGE in Path(frame.filename).parents]
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"a fault of gitleaks-eval itself: {type(error).__name__}{place}; please report it"

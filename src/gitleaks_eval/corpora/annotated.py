@@ -21,11 +21,7 @@ from gitleaks_eval.corpora.expected import (
     named_corpus,
 )
 from gitleaks_eval.corpora.files import is_repository, shown_name, text_files
-from gitleaks_eval.scenarios.scenario import (
-    Corpus,
-    Expected,
-    Place,
-)
+from gitleaks_eval.scenarios.scenario import Corpus, Expected, Place
 
 PROBLEMS_SHOWN = 20
 # As git decides whether a file is text.
@@ -46,6 +42,37 @@ _ANYWHERE = re.compile(rb"\b(?:todo)?ruleid\s*:")
 _IN_BYTES = re.compile(rb"\0{0,3}".join([*(bytes([letter]) for letter in b"ruleid"), rb"[\0\t ]{0,16}:"]))
 _MAYBE_LABELLED = re.compile(rb"rule.?id|rul|ok\s*:", re.IGNORECASE)
 _RULE = re.compile(r"[^\s,]+")
+
+
+def annotated(folder: Path) -> tuple[Corpus, Expected]:
+    """Read the labels of a folder of files: the corpus that it is, and what is expected there.
+
+    Raises:
+        InputError: when it is no folder, or a label stands where none is read; each with its place.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{OPTION} {ANNOTATED}:{folder}: this is no folder")
+    labels = _Labels()
+    count = 0
+    for name, content in text_files(folder):
+        count += 1
+        if b"\0" in content[:BINARY_WITHIN] or content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            labels.refuse_binary(shown_name(name), content)
+        elif _MAYBE_LABELLED.search(content):
+            labels.read(shown_name(name), content)
+    if labels.problems:
+        raise InputError(*(f"{OPTION} {folder}: {text}" for text in labels.problems[:PROBLEMS_SHOWN]))
+    if not any(labels.places.values()):
+        raise InputError(f"{OPTION} {ANNOTATED}:{folder}: no label in {count} files; write `ruleid: <id>` in a comment")
+    at_head = " at HEAD" if is_repository(folder) else ""
+    corpus = Corpus(
+        ANNOTATED,
+        folder,
+        f"{count} files{at_head}, committed to a temporary repository",
+        frozenset(labels.places[OK]),
+        frozenset(labels.places[TODORULEID] + labels.places[TODOOK]),
+    )
+    return corpus, in_one_commit(expected_of(labels.places[RULEID]))
 
 
 @dataclass(slots=True)
@@ -92,12 +119,12 @@ class _Labels:
         return []
 
     def _refuse_stray(self, line: bytes, place: str) -> None:
-        """What may be meant as a label must not be passed over: its secret would not be expected."""
+        """Refuse what may be meant as a label: passed over, its secret would not be expected."""
         if _ANYWHERE.search(line):
             self.problems.append(f"{place}: `ruleid:` that is in no comment known here; {HOW_TO_LABEL}")
 
     def refuse_binary(self, path: str, content: bytes) -> None:
-        """A file that is not read as text must not look as if it had labels."""
+        """Refuse a file that is not read as text and looks as if it had labels."""
         if _IN_BYTES.search(content):
             self.problems.append(
                 f"{named_corpus(path)}: `ruleid:` in a file that is binary or UTF-16; save it as UTF-8, or remove it"
@@ -118,34 +145,3 @@ class _Labels:
 @cache
 def _meant(word: str) -> str | None:
     return next(iter(get_close_matches(word.lower(), (RULEID, TODORULEID), n=1, cutoff=0.83)), None)
-
-
-def annotated(folder: Path) -> tuple[Corpus, Expected]:
-    """What a folder of labelled files holds, and what its labels expect.
-
-    Raises:
-        InputError: when it is no folder, or a label stands where none is read; each with its place.
-    """
-    if not folder.is_dir():
-        raise InputError(f"{OPTION} {ANNOTATED}:{folder}: this is no folder")
-    labels = _Labels()
-    count = 0
-    for name, content in text_files(folder):
-        count += 1
-        if b"\0" in content[:BINARY_WITHIN] or content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            labels.refuse_binary(shown_name(name), content)
-        elif _MAYBE_LABELLED.search(content):
-            labels.read(shown_name(name), content)
-    if labels.problems:
-        raise InputError(*(f"{OPTION} {folder}: {text}" for text in labels.problems[:PROBLEMS_SHOWN]))
-    if not any(labels.places.values()):
-        raise InputError(f"{OPTION} {ANNOTATED}:{folder}: no label in {count} files; write `ruleid: <id>` in a comment")
-    at_head = " at HEAD" if is_repository(folder) else ""
-    corpus = Corpus(
-        ANNOTATED,
-        folder,
-        f"{count} files{at_head}, committed to a temporary repository",
-        frozenset(labels.places[OK]),
-        frozenset(labels.places[TODORULEID] + labels.places[TODOOK]),
-    )
-    return corpus, in_one_commit(expected_of(labels.places[RULEID]))

@@ -1,12 +1,16 @@
-"""What all kinds of corpora share: their option, and the places of a truth as expected findings."""
+"""What all kinds of corpora share: their option, and how a truth becomes what is expected and what is tolerated."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from gitleaks_eval.scenarios.masking import without_tokens
-from gitleaks_eval.scenarios.scenario import UNBOUNDED, Expected, ExpectedFinding, Place, Thresholds
+from gitleaks_eval.scenarios.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Place, Thresholds
 
 OPTION = "--gitleaks-corpus"
+ANNOTATED, REPORT = "annotated", "report"
+RULEID, TODORULEID, OK, TODOOK = DIRECTIVES = ("ruleid", "todoruleid", "ok", "todook")
 
 
 def expected_of(places: list[Place]) -> Expected:
@@ -38,11 +42,16 @@ def in_one_commit(expected: Expected) -> Expected:
     )
 
 
+def without_tolerated(findings: Sequence[dict[str, Any]], corpus: Corpus) -> list[dict[str, Any]]:
+    """The findings of a scanner's report but those that the labels call neither right nor wrong (`todoruleid`)."""
+    return [
+        finding
+        for finding in findings
+        if (finding["File"], finding["StartLine"], finding["RuleID"]) not in corpus.tolerated
+    ]
+
+
 def named_corpus(path: str) -> str:
     """The path of a corpus as messages name it, without what looks like a token."""
     # A message goes everywhere, and people give files the names of tokens.
     return without_tokens([path])(path)
-
-
-ANNOTATED, REPORT = "annotated", "report"
-RULEID, TODORULEID, OK, TODOOK = DIRECTIVES = ("ruleid", "todoruleid", "ok", "todook")

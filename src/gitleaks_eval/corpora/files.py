@@ -13,10 +13,7 @@ from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.head import head_files
 from gitleaks_eval.repositories.log import LARGEST_TEXT, readable
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
-from gitleaks_eval.scenarios.scenario import (
-    RealRepository,
-    Scenario,
-)
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
 CLONE_SECONDS = 300
 
@@ -51,7 +48,11 @@ def is_repository(folder: Path) -> bool:
 
 
 def text_files(source: Path) -> Iterator[tuple[bytes, bytes]]:
-    """Path and content of each file; of a git repository those of HEAD, read from a clone of it."""
+    """Path and content of each file; of a git repository those of HEAD, read from a clone of it.
+
+    Raises:
+        EvaluationError: when a file or the repository cannot be read.
+    """
     if is_repository(source):
         with private_folder() as scratch:
             files = head_files(clone_of(source, scratch / "clone"), LARGEST_TEXT, CLONE_SECONDS)
@@ -67,7 +68,11 @@ def text_files(source: Path) -> Iterator[tuple[bytes, bytes]]:
 
 
 def paths_below(folder: Path) -> list[bytes]:
-    """The files below a folder, without links and what is no file, and without anything below a `.git`."""
+    """The regular files below a folder, but for those below a `.git`; no link is followed.
+
+    Raises:
+        InputError: when a folder cannot be read.
+    """
     paths = []
     root = os.fsencode(folder)
     for parent, folders, names in os.walk(root, onerror=_raise):
@@ -79,19 +84,22 @@ def paths_below(folder: Path) -> list[bytes]:
     return sorted(paths)
 
 
-def _raise(error: OSError) -> None:
-    raise unreadable(OPTION, Path(os.fsdecode(error.filename or b"")), error)
-
-
 def shown_name(path: bytes) -> str:
     """A path in a repository as the scanner reports it."""
-    # As the scanner reports it.
     return path.decode("utf-8", "replace")
 
 
 def clone_of(source: Path, folder: Path) -> Path:
-    """Clone a git repository of this machine, which may be hostile, as real ones are."""
+    """Clone a git repository of this machine as real repositories are cloned: it may be as hostile.
+
+    Raises:
+        EvaluationError: when it cannot be cloned.
+    """
     try:
         return clone(RealRepository(source.name, str(source), str(source)), folder, CLONE_SECONDS).path
     except EvaluationError as error:
         raise EvaluationError(f"{OPTION}: {error}") from None
+
+
+def _raise(error: OSError) -> None:
+    raise unreadable(OPTION, Path(os.fsdecode(error.filename or b"")), error)

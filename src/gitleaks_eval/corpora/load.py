@@ -1,9 +1,7 @@
-"""Load a corpus by its kind, and leave out of account what its truth leaves out."""
+"""Load a corpus by its kind."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from gitleaks_eval.core.documents import named_path
 from gitleaks_eval.core.errors import EvaluationError, InputError
@@ -11,7 +9,7 @@ from gitleaks_eval.corpora.annotated import annotated
 from gitleaks_eval.corpora.expected import ANNOTATED, OPTION, REPORT
 from gitleaks_eval.corpora.report import reported
 from gitleaks_eval.scenarios.masking import without_tokens
-from gitleaks_eval.scenarios.scenario import Corpus, Scenario
+from gitleaks_eval.scenarios.scenario import Scenario
 
 
 def load_corpus(spec: str, base: Path) -> Scenario:
@@ -47,12 +45,3 @@ def load_corpus(spec: str, base: Path) -> Scenario:
         raise InputError(f"{OPTION} {spec}: {error}") from None
     corpus = replace(corpus, masks=without_tokens(expected.files_with_secrets_list))
     return Scenario(name, f"{kind} corpus, {corpus.how}", expected.shown_as(corpus.masks), path, path, corpus=corpus)
-
-
-def without_tolerated(findings: Sequence[dict[str, Any]], corpus: Corpus) -> list[dict[str, Any]]:
-    """The findings of a scanner's report but those that the labels call neither right nor wrong (`todoruleid`)."""
-    return [
-        finding
-        for finding in findings
-        if (finding["File"], finding["StartLine"], finding["RuleID"]) not in corpus.tolerated
-    ]

@@ -16,10 +16,10 @@ _MAYBE_LEFT_OUT = {"Secret": str, "Commit": str}
 
 
 def reported(path: Path) -> tuple[Corpus, Expected]:
-    """What a Gitleaks report and the repository beside it hold, and the findings as what is expected.
+    """Read a report and find the repository beside it: the corpus that it is, and its findings as what is expected.
 
     Raises:
-        InputError: when one of them is not there, or the report is none.
+        InputError: when one of them is not there, or the report is no report of Gitleaks.
     """
     report, source = (path / "report.json", path / "repository") if path.is_dir() else (path, path.with_suffix(""))
     if not report.is_file() or not source.is_dir():

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.coverage.places import Maker, Place, Planted, github_pat
 from gitleaks_eval.coverage.places_bytes import content_of
 from gitleaks_eval.coverage.places_repository import plant
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.repositories.log import Readable, readable
 from gitleaks_eval.repositories.staging import staged_diff
-from gitleaks_eval.scanners.scan import SMALL_BYTES, Mode, Scan, Scanner, unread
+from gitleaks_eval.scanners.scan import Mode, Scan, Scanner, unread
 from gitleaks_eval.scenarios.secrets import reveals
 
 SOURCE = "the map of places"
@@ -51,7 +52,7 @@ def look(scanner: Scanner, on: Ground) -> Sight:
     """
     there = on.repository.readable
     try:
-        scan = scanner.scan(on.repository.path, ignore_lists=True, cores=1 if there.added_bytes < SMALL_BYTES else None)
+        scan = scanner.scan(on.repository.path, ignore_lists=True, cores=cores_beside_others(there.added_bytes))
         sight = seen_in(scan, on.secrets)
         problem = _unread(scan, there, on, sight)
     except EvaluationError as error:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.config.chain import ConfigFile, Configuration
+from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.hiding import NOTHING_HIDES
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.places import PLAIN, Maker
@@ -80,10 +81,8 @@ def survey(scanner: Scanner, configuration: Configuration, asked: Asked, naming:
 
 def reference_with(rule: Mapping[str, Any]) -> Configuration:
     """The scanner's own configuration with a rule of the user's in it, without the allowlists of that rule."""
-    import tomlkit  # noqa: PLC0415 - slow to load, and only a configuration without the default needs it
-
     kept = {key: value for key, value in rule.items() if not key.lower().startswith("allowlist")}
-    content = tomlkit.dumps({"extend": {"useDefault": True}, "rules": [kept]}).encode("utf-8")
+    content = as_toml({"extend": {"useDefault": True}, "rules": [kept]})
     return Configuration((ConfigFile(Path("reference.toml"), content, extends_default=True),), SCANNERS_OWN.why)
 
 

@@ -1,16 +1,14 @@
 """The rules that are in force: of the user's files and of the scanner's own, as this version puts them together."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.lint import KEYS_FILE, TARGETS_WITH_EXTEND
 from gitleaks_eval.config.tables import ALLOWLISTS, CRITERIA, Address, Table, items, tables, value_of
 from gitleaks_eval.coverage.layers import Layers, is_builtin
+from gitleaks_eval.scanners import SCANNERS
 
 # Before, a rule of the user's replaced the one of the same id as a whole (upstream config.go, extend).
 MERGES_SINCE = (8, 20, 0)
@@ -32,9 +30,16 @@ class Dialect:
         return tuple(map(int, match.groups())) if match else (999,)
 
     def obeys(self, kind: str, key: str) -> bool:
-        """Whether it reads a key of a kind of table; the kinds and keys are those of data/config_keys.json."""
-        since = _VERSION.match(_keys()[self.scanner][kind].get(key, ""))
+        """Whether it reads a key of a kind of table, as the scanner's adapter names them."""
+        _, first = SCANNERS[self.scanner].config_keys.known(kind).get(key.lower(), ("", ""))
+        since = _VERSION.match(first)
         return since is not None and tuple(map(int, since.groups())) <= self.numbers
+
+    @property
+    def drops_targets(self) -> bool:
+        """Whether it drops an allowlist with targetRules in a file that extends another."""
+        up_to = SCANNERS[self.scanner].config_keys.drops_targets_up_to
+        return up_to is not None and self.numbers[:2] <= tuple(map(int, up_to.split(".")))
 
     @property
     def merges(self) -> bool:
@@ -156,12 +161,6 @@ def allowlists_below(layer: int, above: Address, holder: Table, dialect: Dialect
                 yield allowlist_of(layer, (*above, *address), table, kind, dialect)
 
 
-@cache
-def _keys() -> dict[str, dict[str, dict[str, str]]]:
-    keys: dict[str, dict[str, dict[str, str]]] = json.loads(KEYS_FILE.read_text(encoding="utf-8"))
-    return keys
-
-
 def _rules(layers: Layers, index: int, dialect: Dialect, own_rules: Mapping[str, Table]) -> Iterator[Rule]:
     for address, table in tables(layers[index].document, "rules"):
         rule_id = str(value_of(table, "id") or "")
@@ -225,7 +224,7 @@ def _targeted(rule: Rule, allowlists: Iterable[Allowlist]) -> Rule:
 def _global_allowlists(layers: Layers, dialect: Dialect) -> Iterator[Allowlist]:
     for index, layer in enumerate(layers):
         for allowlist in allowlists_below(index, (), layer.document, dialect):
-            drops = dialect.scanner == "gitleaks" and dialect.numbers < TARGETS_WITH_EXTEND and len(layers) > 1
+            drops = dialect.drops_targets and len(layers) > 1
             if not allowlist.rule_ids or (index == 0 and not drops):
                 yield allowlist
 

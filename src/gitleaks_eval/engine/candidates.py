@@ -11,6 +11,8 @@ from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, named_path, parse_toml, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
+from gitleaks_eval.reports.folder import PARTIAL
+from gitleaks_eval.reports.report import RESERVED
 from gitleaks_eval.scanners import GITLEAKS, known_scanner, scanner_and_version
 from gitleaks_eval.scanners import checked_version as version_of
 from gitleaks_eval.scanners.build import ScannerChoice, configuration_sources, named_binary
@@ -23,10 +25,7 @@ DEEPEST_DECODING = 100
 # File systems take 255 bytes, and a letter may have four.
 FOLDER_AT_MOST = 60
 # What the output has beside the candidates' folders.
-_RESERVED = {
-    *("analysis", "partial", "judge-store", ".gitignore", "comparison.json", "comparison.md"),
-    *("evaluation_report.json", "scorecard.json", "scorecard.md"),
-}
+_RESERVED = {*RESERVED, PARTIAL, "judge-store", ".gitignore"}
 
 
 # The text of a configuration, the folder that it is relative to, and what gave it.
@@ -169,7 +168,7 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
     known = {"scanner", "version", "binary", "config", "decode_depth", "mode", "baseline"}
     if unknown := sorted(table.keys() - known):
         raise InputError(f"{place}: unknown key {unknown[0]!r}; there are {', '.join(sorted(known))}")
-    scanner = known_scanner(_typed(table, "scanner", str, place) or "gitleaks", f"{place} scanner")
+    scanner = known_scanner(_typed(table, "scanner", str, place) or GITLEAKS.name, f"{place} scanner")
     version, binary = _typed(table, "version", str, place), _typed(table, "binary", str, place)
     if version and binary:
         raise InputError(f"{place}: version beside binary: the binary has the version it has; keep one")
@@ -180,7 +179,7 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
         )
     elif version:
         choice = replace(choice, version=version_of(version, f"{place} version", scanner))
-    elif scanner.name != "gitleaks":
+    elif scanner is not GITLEAKS:
         raise InputError(f"{place}: name the version of {scanner.name}, or a binary")
     config = _typed(table, "config", str, place)
     named = (config, root.path, f"{place} config") if config else None

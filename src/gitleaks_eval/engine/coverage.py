@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once, turn
+from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.entries import entries_of
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
@@ -30,7 +31,7 @@ from gitleaks_eval.repositories.head import head_files
 from gitleaks_eval.repositories.log import Readable, readable
 from gitleaks_eval.repositories.staging import staged_diff
 from gitleaks_eval.scanners.build import ScannerBuild
-from gitleaks_eval.scanners.scan import SMALL_BYTES, Scan, Scanner, unread
+from gitleaks_eval.scanners.scan import Scan, Scanner, unread
 
 SEED = "0"
 _ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
@@ -146,8 +147,8 @@ def _scanning(scanner: Scanner) -> Callable[[BuiltRepository, Path | None], Find
         there = repository.readable
         if scanner.mode == "staged":
             there = readable(repository.path, command=staged_diff(repository.path))
-        cores = 1 if there.added_bytes < SMALL_BYTES else None
-        done = replace(scanner, config=config or scanner.config).scan(repository.path, cores=cores)
+        scanner_with = replace(scanner, config=config or scanner.config)
+        done = scanner_with.scan(repository.path, cores=cores_beside_others(there.added_bytes))
         if problem := unread(done, _counted(done, there, repository)):
             raise EvaluationError(f"a scan of samples does not count: {problem}")
         return done.findings

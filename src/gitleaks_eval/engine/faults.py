@@ -26,7 +26,7 @@ def ignored_entries(candidate: Candidate, session: Session) -> list[Fault]:
     """
     assert candidate.configuration is not None  # noqa: S101 - only candidates with a configuration are linted
     build = session.workbench(candidate.name).scanner.build
-    static = lint(candidate.configuration, build.version, build.name)
+    static = lint(candidate.configuration, build.version, build.adapter.config_keys)
     problems = static + ask_scanner(build, candidate.configuration, session.folder)
     said = [": ".join(filter(None, (one.place, one.message))) for one in problems]
     return [Fault(what, f"{one.file.name} {what}") for one, what in zip(problems, said, strict=True)]

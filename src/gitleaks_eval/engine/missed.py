@@ -11,6 +11,7 @@ from gitleaks_eval.analysis.matching import MISSED, Match, Matching
 from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.config.hiding import NOTHING_HIDES, hiding_entries, rule_ids
 from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.engine.unit import scenario_masks
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scenarios.scenario import ExpectedFinding, Place, Scenario
 
@@ -69,7 +70,7 @@ def places(workbench: Workbench, scenario: Scenario, configuration: Configuratio
     with tempfile.TemporaryDirectory(prefix="config-", dir=workbench.folder) as folder:
         scanner = replace(workbench.scanner, config=copy_configuration(configuration, Path(folder)))
         scan = scanner.scan(workbench.repository(scenario).path)
-    masks = workbench.masks(scenario, scan)
+    masks = scenario_masks(scenario, scan)
     return [(masks(finding["File"]), finding["StartLine"], masks(finding["RuleID"])) for finding in scan.findings]
 
 

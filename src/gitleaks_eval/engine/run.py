@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from dataclasses import replace
 
 from gitleaks_eval.checks.outcome import asked_for, run_check
@@ -24,7 +25,9 @@ from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scenarios.scenario import Scenario
 
 
-def evaluate(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> Run:
+def evaluate(
+    settings: Settings, progress: Callable[[str], None] = lambda _: None, executor: Executor | None = None
+) -> Run:
     """Evaluate the one candidate of these settings with the shipped checks.
 
     No test session is started, and no report is written. The lint of a configuration, judges and comparisons are left
@@ -33,6 +36,8 @@ def evaluate(settings: Settings, progress: Callable[[str], None] = lambda _: Non
     Args:
         settings: what is evaluated, such as `Settings.of(version="8.30.1")`.
         progress: is told what takes long, such as a scanner that is installed.
+        executor: where repositories are built, scanned and analysed, such as a `ProcessPoolExecutor`; it must see the
+            files of this machine, and stays open. Without one, that is done in threads of this process.
 
     Raises:
         InputError: when something named is wrong on sight, or there are several candidates.
@@ -43,7 +48,8 @@ def evaluate(settings: Settings, progress: Callable[[str], None] = lambda _: Non
     sweep()
     with private_folder() as folder:
         (under_test,) = found = find_scanners(settings, progress, folder)
-        session = Session(settings, load_subjects(settings), lay_out(settings, found, folder, [""]))
+        shared = lay_out(settings, found, folder, [""])
+        session = Session(settings, load_subjects(settings), shared, executor=executor)
         try:
             session.workbench().start(subject.name for subject in session.subjects)
             run = candidate_run(session, under_test, list(_results(session)))
@@ -88,6 +94,8 @@ def _result(session: Session, check: ShippedCheck, trial: Trial) -> CheckResult:
         *(check.check_id, check.name, check.category, trial.subject.name, outcome, message, expected, actual),
         nodeid=f"{check.place}[{trial.name}]",
         duration_ms=(time.perf_counter() - started) * 1000,
+        critical=check.critical,
+        about=check.about,
     )
 
 

@@ -1,13 +1,14 @@
 """What one process of a run knows: settings, subjects, and the analyses that each candidate has of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.engine.baseline import Comparing
 from gitleaks_eval.engine.candidates import Trial
+from gitleaks_eval.engine.comparing import Comparing
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import Subjects
@@ -19,18 +20,25 @@ from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 class Session:
     """One run, as one of its processes sees it.
 
-    `shared` is None until the run is laid out, and in a run that only collects. `builds` are what is known of the
-    scanners of candidates before.
+    `shared` is None until the run is laid out, and in a run that only collects. Units run in `executor`, or without one
+    in threads of this process. `builds` are what is known of the scanners of candidates before.
     """
 
     def __init__(
-        self, settings: Settings, subjects: Subjects, shared: Shared | None = None, *, is_worker: bool = False
+        self,
+        settings: Settings,
+        subjects: Subjects,
+        shared: Shared | None = None,
+        *,
+        is_worker: bool = False,
+        executor: Executor | None = None,
     ) -> None:
         self.settings = settings
         self.shared = shared
         self.builds: Mapping[str, ScannerBuild | None] = {}
         self._subjects = subjects
         self._is_worker = is_worker
+        self._executor = executor
         self._workbenches: dict[str, Workbench] = {}
         self._comparing: Comparing | None = None
 
@@ -120,7 +128,9 @@ class Session:
     def _all_workbenches(self) -> Mapping[str, Workbench]:
         if not self._workbenches:
             self._workbenches = {
-                name: Workbench(bench, self.subjects, self._subjects.recipes, shared=self._is_worker)
+                name: Workbench(
+                    bench, self.subjects, self._subjects.recipes, shared=self._is_worker, executor=self._executor
+                )
                 for name, bench in self._known().benches.items()
             }
         return self._workbenches

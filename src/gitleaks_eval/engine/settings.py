@@ -13,7 +13,8 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
 from gitleaks_eval.engine.candidates import Candidate, read_candidates
 from gitleaks_eval.engine.kinds import CORPORA, DEFAULT, REPOS, SCENARIOS, SURVEYS, read_kinds
-from gitleaks_eval.reports.folder import ANALYSES, REPORT, RESULTS, ReportFolder, link_on_the_way
+from gitleaks_eval.reports.folder import RESULTS, ReportFolder, link_on_the_way
+from gitleaks_eval.reports.report import ANALYSES, REPORT
 from gitleaks_eval.scanners.build import ScannerChoice
 from gitleaks_eval.scoring.baseline import evaluated_from_baseline, is_baseline, refuse_other_file
 from gitleaks_eval.scoring.evaluated import Evaluated

@@ -77,3 +77,13 @@ def repository_path(folder: Path, name: str) -> Path:
 def analysis_path(folder: Path, name: str) -> Path:
     """Where the workers of a run leave the analysis of a scenario that they scanned."""
     return folder / "analyses" / name / "product.json"
+
+
+def masked_path(folder: Path, name: str) -> Path:
+    """Where the workers of a run leave which texts of a ground truth they have masked, by the hash of each."""
+    return folder / "masked" / name
+
+
+def traces_folder(folder: Path) -> Path:
+    """Where the workers of a run leave the traces of what was reported, a file for each scenario or repository."""
+    return folder / "traces"

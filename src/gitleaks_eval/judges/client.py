@@ -1,12 +1,11 @@
 """Ask judges: send their questions, or look the replies up, and believe only what is an answer."""
 
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.errors import EvaluationError, fault
 from gitleaks_eval.judges import store
 from gitleaks_eval.judges.answer import Answer, InvalidAnswer, parse_answer
 from gitleaks_eval.judges.message import LARGEST_BODY, Exchange, Message, read_message, request_body
@@ -114,7 +113,7 @@ def ask(questions: Sequence[Question], options: ClientOptions, leaks: Leaks) -> 
     except EvaluationError as error:
         stopped = error
     except Exception as error:  # noqa: BLE001 - its traceback could show prompts; only its place is kept
-        stopped = EvaluationError(_fault(error))
+        stopped = EvaluationError(fault(error))
     except BaseException as error:  # noqa: BLE001 - Ctrl-C or a time limit of the run: raised again below
         stopped = error
     # Without the frames below this one, whose variables a traceback may show.
@@ -247,9 +246,3 @@ def _kept(folder: Path, body: dict[str, Any], message: Message) -> list[str]:
     except OSError as error:
         return [f"replay store: {folder}: replies cannot be recorded: {error.strerror or type(error).__name__}"]
     return []
-
-
-def _fault(error: Exception) -> str:
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(place.filename).name}:{place.lineno}"
-    return f"a fault of gitleaks-eval itself: {type(error).__name__} at {where}; please report it"

@@ -13,10 +13,8 @@ from gitleaks_eval.checks.outcome import asked_for, check_outcome
 from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED
 from gitleaks_eval.checks.shipped import shipped_checks
 from gitleaks_eval.core.errors import CheckFailed
-from gitleaks_eval.judges.heuristics import covered_rules
 from gitleaks_eval.judges.material import Facts
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
-from gitleaks_eval.scoring.scorecard import CRITICAL_CHECKS
 
 SAMPLE = 50
 # Where a finding is more likely an example than a secret in use.
@@ -84,7 +82,7 @@ def baseline_of(facts: Sequence[Facts]) -> Mapping[str, Any]:
         "reported": sum(one.reported for one in facts),
         "false_positives": sum(one.count_false_positives() for one in facts),
         "rule_types": len(types),
-        "rule_types_covered": len(types & {rule for one in facts for rule in covered_rules(one)}),
+        "rule_types_covered": len(types & {rule for one in facts for rule in one.covered_rules()}),
         "expected_in_history": sum(one.expected_history for one in facts),
         "reported_in_history": sum(one.reported_history for one in facts),
         "failed_checks": sorted({check for one in facts for check in one.failed_checks}),
@@ -97,11 +95,10 @@ def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str
     One that cannot be run fails: what cannot be looked at must not lift a cap.
     """
     for shipped in shipped_checks():
-        check_id, check = shipped.check_id, shipped.function
-        if ("expected" in asked_for(check)) if expected is None else (check_id not in CRITICAL_CHECKS):
+        if ("expected" in asked_for(shipped.function)) if expected is None else not shipped.critical:
             continue
-        if check_outcome(check, analysis, expected) not in {PASSED, NOT_APPLICABLE}:
-            yield check_id
+        if check_outcome(shipped.function, analysis, expected) not in {PASSED, NOT_APPLICABLE}:
+            yield shipped.check_id
 
 
 def _findings(analysis: Analysis) -> Sequence[Mapping[str, Any]]:

@@ -55,6 +55,10 @@ class Facts:
         }
         return sum(match.status == status for match in self.matches) + unlisted.get(status, 0)
 
+    def covered_rules(self) -> set[str]:
+        """The expected rules that found one of their own secrets, moved or not."""
+        return {match.rule_id for match in self.matches if match.status in {EXACT, MOVED}}
+
     def false_positives(self) -> list[Match]:
         """The reported findings whose file and rule are expected of no finding; off by some lines is none."""
         wanted = {(match.file_path, match.rule_id) for match in self.matches if match.status != UNEXPECTED}
@@ -89,6 +93,11 @@ class Material:
     def reported(self) -> int:
         """How many findings were reported in all."""
         return sum(facts.reported for facts in self.facts)
+
+    @property
+    def expected(self) -> int:
+        """How many findings are expected in all."""
+        return sum(facts.expected for facts in self.facts)
 
     @property
     def failed_checks(self) -> list[str]:

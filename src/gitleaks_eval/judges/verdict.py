@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from gitleaks_eval.scoring.scorecard import SCALE, FindingCounts, decide, guard
+from gitleaks_eval.checks.result import FAILED
+from gitleaks_eval.judges.material import SYNTHETIC
+from gitleaks_eval.scoring.scorecard import SCALE, THRESHOLDS, FindingCounts, Scorecard, decide, guard
 
 SCORED, NOT_APPLICABLE, UNSCORED = "scored", "not_applicable", "unscored"
 INCOMPLETE = "INCOMPLETE"
@@ -154,6 +156,47 @@ def combine(judgement: Judgement, rate: float, findings: FindingCounts, *, incom
     score = _exact(PROGRAMMATIC_SHARE * rate * SCALE + LLM_SHARE * judgement.score)
     decision = decide(score / SCALE)
     return Combined(score, decision, guard(decision, findings, incomplete=incomplete))
+
+
+def combined_of(  # noqa: PLR0913 - what may lower it, each under its name
+    judged: Judged | None, card: Scorecard, *, incomplete: bool, partial: bool, faulty: bool, surveyed: bool = False
+) -> Combined | None:
+    """The combined score of a run, when judges looked at its scenarios.
+
+    Judges know nothing of rules, places and entries: where these were `surveyed` it is not above the run's own.
+    """
+    judgement = judged.by_mode.get(SYNTHETIC) if judged else None
+    if judgement is None:
+        return None
+    combined = combine(judgement, card.score.rate, card.findings, incomplete=incomplete, partial=partial)
+    combined = _capped(combined) if faulty else combined
+    return _not_above(combined, card.guarded_decision) if surveyed else combined
+
+
+def combined_with(report: Mapping[str, Any], judged: Judged) -> Combined | None:
+    """The combined score of verdicts and of the report that they are about."""
+    judgement = judged.by_mode.get(SYNTHETIC)
+    if judgement is None:
+        return None
+    summary = report["summary"]
+    findings = FindingCounts(**summary["findings"])
+    faulty = any(one["outcome"] == FAILED for one in report.get("config_lint", ()))
+    combined = combine(judgement, summary["score"], findings, incomplete=report["incomplete"], partial=False)
+    combined = _capped(combined) if faulty else combined
+    return _not_above(combined, summary["guarded_decision"]) if report.get("coverage") else combined
+
+
+def _not_above(combined: Combined, decision: str | None) -> Combined:
+    names = [name for name, _ in THRESHOLDS]
+    if decision not in names or combined.guarded_decision not in names:
+        return combined
+    return replace(combined, guarded_decision=max(decision, combined.guarded_decision, key=names.index))
+
+
+def _capped(combined: Combined) -> Combined:
+    """At most WEAK_PASS: the configuration fails its lint."""
+    is_better = combined.guarded_decision in {"STRONG_PASS", "PASS"}
+    return replace(combined, guarded_decision="WEAK_PASS") if is_better else combined
 
 
 def _exact(score: float) -> float:

@@ -1,6 +1,6 @@
 """Config lint: the configuration under test says nothing that the scanner ignores or refuses, and hides no secret.
 
-Outside the 39 checks and outside every score; only candidates that have a configuration of their own are looked at.
+Outside the shipped checks and every score; only candidates that have a configuration of their own are linted.
 """
 
 from gitleaks_eval.checks.evidence import Evidence

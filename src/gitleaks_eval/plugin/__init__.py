@@ -1,117 +1,42 @@
 """The pytest plugin: options, and the decision whether there is anything to do.
 
-Without the flag, and without a check named by path or node id, nothing beyond this module is imported.
+Without the flag, and without a check named by path or node id, nothing heavy is imported.
 """
 
-import re
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 
-from gitleaks_eval.checks import mark as marks
-from gitleaks_eval.core.resources import PACKAGE
+from gitleaks_eval.checks import CHECK_MARK
+from gitleaks_eval.engine.option_table import FLAG, OPTIONS
+from gitleaks_eval.plugin import hookspecs
+from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_flag
+from gitleaks_eval.plugin.folders import FOLDERS, JUDGES, is_shipped, names_a_check
 
 if TYPE_CHECKING:
     from gitleaks_eval.plugin.items import Items
 
-FLAG = "--gitleaks-eval"
-JUDGES_FLAG = "--gitleaks-judges"
-OURS = "--gitleaks-"
-CHECKS = PACKAGE / "checks"
-JUDGES = PACKAGE / "judges"
-LINT = PACKAGE / "lint"
-FINDINGS = PACKAGE / "findings"
-SURVEYS = PACKAGE / "surveys"
-FOLDERS = (CHECKS, LINT, FINDINGS, SURVEYS, JUDGES)
-_DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
-
-_IniType = Literal["string", "int", "float", "bool", "args"]
-_CONFIG_HELP = (
-    "the configuration under test; `builtin` names the scanner's own"
-    " (default: GITLEAKS_CONFIG, else .gitleaks.toml in rootdir, else builtin)"
-)
-_OPTIONS: tuple[tuple[str, str, _IniType, str], ...] = (
-    ("binary", "PATH", "string", "the scanner under test"),
-    ("analysis", "DIR", "string", "evaluate the analyses that are there (<scenario>.json) instead of scanning"),
-    ("output", "DIR", "string", "where the reports go (default: gitleaks-eval-results under rootdir)"),
-    ("scan_timeout", "SECONDS", "float", "a scan that takes longer is an error (default: 300)"),
-    ("judge_mode", "MODE", "string", "llm, heuristic (numbers alone) or replay (of a store) (default: llm)"),
-    ("judge_model", "MODEL", "string", "the model that judges: a short name or a full id (default: opus-4.5)"),
-    ("judge_store", "DIR", "string", "where replies are kept for replay (default: judge-store in the output folder)"),
-    ("evaluation_mode", "MODE", "string", "what judges look at: auto, synthetic or real_world (default: auto)"),
-    (
-        "only",
-        "KIND,...",
-        "string",
-        "evaluate only these: scenarios, rules, places, entries, corpora, repos (default: scenarios, corpora, repos)",
-    ),
-    ("baseline", "FILE", "string", "compare with a saved baseline, or a saved evaluation_report.json"),
-    ("save_baseline", "FILE", "string", "write this run as a baseline, small and without times, to keep"),
-    ("fail_on", "VERDICT", "string", "what fails a comparison: review or regression (default: review)"),
-)
-_SCENARIOS_HELP = (
-    "core (the nine), edge, or a folder with ground_truth/<scenario>.json and synthetic_repos/<scenario>.yaml;"
-    " repeatable (default: core)"
-)
-_VERSION_HELP = "use this version (8.30.1, betterleaks@1.4.0), installing it if needed; repeat it to compare versions"
-_REPEATABLE: tuple[tuple[str, str, _IniType, str], ...] = (
-    ("version", "[SCANNER@]X.Y.Z", "string", _VERSION_HELP),
-    ("config", "FILE", "string", f"{_CONFIG_HELP}; repeat it to compare configurations"),
-    ("scenarios", "core|edge|DIR", "args", _SCENARIOS_HELP),
-    ("corpus", "KIND:PATH", "args", "a labelled corpus (annotated, report) as a scenario; repeatable"),
-    (
-        "real_repo",
-        "[NAME=]PATH|URL",
-        "args",
-        "a real repository to evaluate beside, or @FILE with one a line; repeatable",
-    ),
-)
-_INI_ONLY: tuple[tuple[str, _IniType, bool | None, str], ...] = (
-    ("severity_policy", "string", None, "a severity policy of your own (JSON file)"),
-    ("judge_timeout", "float", None, "the total time for one verdict, in seconds (default: 120)"),
-    ("judge_max_calls", "int", None, "how many questions a run may put to the model (default: 40)"),
-    ("judge_low_confidence", "string", None, "a confidence below 0.7: flag, exclude or cap (default: flag)"),
-    ("judge_pass_score", "float", None, "a judge's test passes at this score, 1 to 5 (default: 3)"),
-    ("judge_prompts", "string", None, "a folder of own prompts, <dimension>.md"),
-    ("judge_trace_id", "string", None, "the id that links the calls of a run (default: a new one)"),
-    ("judge_observability", "bool", True, "write judges.jsonl, a line a call (default: true)"),
-    ("judge_real_paths", "bool", False, "show judges the paths of real repositories (default: false)"),
-)
-WITH_VALUE = frozenset(f"{OURS}{name.replace('_', '-')}" for name, *_ in (*_OPTIONS, *_REPEATABLE))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options and their ini twins."""
     group = parser.getgroup("gitleaks-eval", "gitleaks-eval: is this Gitleaks fit for use?")
-    group.addoption(FLAG, action="store_true", help="run the evaluation: collects the shipped checks")
-    group.addoption(JUDGES_FLAG, action="store_true", help="run the LLM judges, alone or after the checks")
-    group.addoption(
-        "--gitleaks-compare", action="store_true", help="compare the candidates of pyproject.toml in rootdir"
-    )
-    group.addoption(
-        "--gitleaks-findings",
-        action="store_true",
-        help="also a test for each expected finding, and for unexpected ones",
-    )
-    for name, metavar, ini_type, text in _OPTIONS:
-        option = f"{OURS}{name.replace('_', '-')}"
-        group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", help=text)
-        parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
-    for name, metavar, ini_type, text in _REPEATABLE:
-        option = f"{OURS}{name.replace('_', '-')}"
-        group.addoption(option, metavar=metavar, dest=f"gitleaks_{name}", action="append", help=text)
-        parser.addini(f"gitleaks_{name}", f"as {option}: {text}", type=ini_type, default=None)
-    for name, kind, default, text in _INI_ONLY:
-        parser.addini(f"gitleaks_{name}", text, type=kind, default=default)
+    for one in OPTIONS:
+        if one.is_flag:
+            group.addoption(one.option, action="store_true", dest=one.setting, help=one.text)
+            continue
+        if not one.ini_only:
+            action = "append" if one.repeatable else "store"
+            group.addoption(one.option, metavar=one.metavar, dest=one.setting, action=action, help=one.text)
+        text = one.text if one.ini_only else f"as {one.option}: {one.text}"
+        parser.addini(one.setting, text, type=one.ini, default=one.ini_default)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     """Declare the hooks that users may implement."""
-    from gitleaks_eval.plugin import hookspecs  # noqa: PLC0415 - as pytest's own plugins do it
-
     pluginmanager.add_hookspecs(hookspecs)
 
 
@@ -121,13 +46,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     known = early_config.known_args_namespace
     added: list[str] = []
     if known.gitleaks_eval or known.gitleaks_judges:
-        from gitleaks_eval.plugin.arguments import added_arguments, begin_early  # noqa: PLC0415 - only when asked for
+        from gitleaks_eval.plugin.arguments import added_arguments, begin_early  # noqa: PLC0415 - as `activate` below
 
         added = added_arguments(early_config, known.file_or_dir)
         begin_early(early_config, added)
     if _has_options(early_config):
-        from gitleaks_eval.plugin.command_line import refuse_misread  # noqa: PLC0415 - only when one of ours is there
-
         refuse_misread(early_config)
     args.extend(added)
 
@@ -135,7 +58,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 def pytest_configure(config: pytest.Config) -> None:
     """Take part if the flag or a named check asks for it."""
     config.addinivalue_line(
-        "markers", f"{marks.CHECK_MARK}(id, name, category): a check of gitleaks-eval (set by its decorator)"
+        "markers", f"{CHECK_MARK}(id, name, category): a check of gitleaks-eval (set by its decorator)"
     )
     config.addinivalue_line("markers", "llm_judge: a judge of gitleaks-eval, one test a dimension")
     if config.getoption("help", default=False):
@@ -144,12 +67,10 @@ def pytest_configure(config: pytest.Config) -> None:
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
-        from gitleaks_eval.plugin.activate import activate  # noqa: PLC0415 - loaded only when asked for
+        from gitleaks_eval.plugin.activate import activate  # noqa: PLC0415 - 0.1 s that an inert run must not pay
 
         activate(config, checks=checks, judges=judges)
     elif _has_options(config):
-        from gitleaks_eval.plugin.command_line import refuse_without_flag  # noqa: PLC0415 - only when one of ours is there
-
         refuse_without_flag(config)
 
 
@@ -157,30 +78,6 @@ def _has_options(config: pytest.Config) -> bool:
     """Whether any option of ours has been given, on the command line or in addopts."""
     known = vars(config.known_args_namespace)
     return any(value not in (None, False) for name, value in known.items() if name.startswith("gitleaks_"))
-
-
-def is_shipped(argument: str, *folders: Path) -> bool:
-    """Whether an argument (path, node id or dotted name) is one of our test modules, or their folder."""
-    name = argument.partition("::")[0]
-    path = Path(name).resolve()
-    for folder in folders or FOLDERS:
-        module = f"gitleaks_eval.{folder.name}"
-        if name == module or name.startswith(f"{module}."):
-            return True
-        if path == folder.resolve() or folder.resolve() in path.parents:
-            return True
-    return False
-
-
-def names_a_check(argument: str) -> bool:
-    """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
-    if is_shipped(argument, CHECKS, LINT, FINDINGS, SURVEYS):
-        return True
-    path = Path(argument.partition("::")[0])
-    if path.suffix != ".py" or not path.is_file():
-        return False
-    content = path.read_bytes()
-    return b"gitleaks_eval" in content and _DECORATOR.search(content) is not None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -197,8 +94,8 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     items = _items(collector.config)
     if not isinstance(obj, FunctionType) or (items is not None and items.checks):
         return None
-    marked = any(mark.name == marks.CHECK_MARK for mark in getattr(obj, "pytestmark", ()))
-    if not marked and collector.get_closest_marker(marks.CHECK_MARK) is None:
+    marked = any(mark.name == CHECK_MARK for mark in getattr(obj, "pytestmark", ()))
+    if not marked and collector.get_closest_marker(CHECK_MARK) is None:
         return None
     collector.config.stash[LEFT_ALONE] = collector.config.stash.get(LEFT_ALONE, 0) + 1
     return []

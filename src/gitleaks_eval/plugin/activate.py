@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks.marked import category_marker
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.engine.earlier_reports import begin_reports
@@ -17,9 +17,11 @@ from gitleaks_eval.engine.settings import read_settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import load_subjects
 from gitleaks_eval.judges.settings import read_judge_settings
+from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, only_shows
 from gitleaks_eval.plugin.begin import Begin
 from gitleaks_eval.plugin.items import Items
+from gitleaks_eval.plugin.judges import JudgeHooks, ask_users
 from gitleaks_eval.plugin.state import ITEMS, WORKER_INPUT
 from gitleaks_eval.scoring.scorecard import CATEGORIES
 
@@ -55,13 +57,11 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         raise pytest.UsageError(str(error)) from None
     config.pluginmanager.register(items, ITEMS)
     if judging:
-        from gitleaks_eval.plugin.judges import JudgeHooks  # noqa: PLC0415 - only where there are judges
-
         config.pluginmanager.register(JudgeHooks(judging), "gitleaks_eval_judging")
     if begin:
         config.pluginmanager.register(begin, "gitleaks_eval_controller")
     for category in CATEGORIES:
-        config.addinivalue_line("markers", f"{marks.category_marker(category)}: the category {category}")
+        config.addinivalue_line("markers", f"{category_marker(category)}: the category {category}")
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
     for kind in SURVEY_KINDS:
         config.addinivalue_line("markers", f"{kind}: the tests of {kind} that --gitleaks-only={kind} asks for")
@@ -78,9 +78,6 @@ def _stop_on_signals() -> None:
 
 
 def _judging(config: pytest.Config, root: Root, session: Session) -> Judging:
-    from gitleaks_eval.judges.shipped import SHIPPED  # noqa: PLC0415 - only where there are judges
-    from gitleaks_eval.plugin.judges import ask_users  # noqa: PLC0415 - the same
-
     if len(session.settings.candidates) > 1:
         raise InputError("--gitleaks-judges: judges look at one candidate; name one version and configuration")
     settings = read_judge_settings(root, session.settings.output)

@@ -12,8 +12,9 @@ import pytest
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.engine.earlier_reports import begin_reports
-from gitleaks_eval.plugin import CHECKS, FINDINGS, JUDGES, LINT, SURVEYS, WITH_VALUE, is_shipped
+from gitleaks_eval.engine.option_table import WITH_VALUE
 from gitleaks_eval.plugin.command_line import is_typed, names_paths, typed_arguments
+from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, JUDGES, LINT, SURVEYS, is_shipped
 
 # Options with which pytest runs no test.
 SHOWING = (

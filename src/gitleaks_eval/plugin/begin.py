@@ -14,15 +14,15 @@ from gitleaks_eval.engine.begin import find_scanners, judged_title, lay_out
 from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.engine.watching import UNDER_WAY, Watch, to_terminal
-from gitleaks_eval.plugin import CHECKS
 from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 from gitleaks_eval.plugin.command_line import is_typed
+from gitleaks_eval.plugin.folders import CHECKS
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.state import WORKER_INPUT
-from gitleaks_eval.reports.files import planned, within
-from gitleaks_eval.reports.folder import ANALYSES, PARTIAL, REPORT
-from gitleaks_eval.reports.judges import read_report
+from gitleaks_eval.reports.files import planned, read_report, within
+from gitleaks_eval.reports.folder import PARTIAL
+from gitleaks_eval.reports.report import ANALYSES, REPORT
 from gitleaks_eval.scenarios.scenario import corpus_sha256
 
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
@@ -112,7 +112,7 @@ class Begin:
             names = [subject.name for subject in self._session.subjects] if is_whole else []
             for candidate in self._settings.candidates if is_whole or is_typed(self._config) else ():
                 self._session.workbench(candidate.name).start(names)
-        from gitleaks_eval.plugin.finish import Finish  # noqa: PLC0415 - loaded while the first scans are under way
+        from gitleaks_eval.plugin.finish import Finish  # noqa: PLC0415 - 20 ms, while the first scans are under way
 
         finish = Finish(self._config, self._items, self._under_test, self._recorder, self._saved)
         self._config.pluginmanager.register(finish, "gitleaks_eval_closing")

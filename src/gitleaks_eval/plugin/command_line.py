@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.plugin import FLAG, JUDGES_FLAG, OURS, WITH_VALUE
+from gitleaks_eval.engine.option_table import FLAG, JUDGES_FLAG, PREFIX, WITH_VALUE
 
 # `-k`, also behind options that take no value: `-qk name`.
 _SELECTING = re.compile(r"-[hlqsvx]*[km]|--(lf|last-failed)$")
@@ -27,7 +27,7 @@ def refuse_without_flag(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: when one stands on the command line; in addopts or the ini file they stay silent.
     """
-    names = dict.fromkeys(one.partition("=")[0] for one in typed_arguments(config) if one.startswith(OURS))
+    names = dict.fromkeys(one.partition("=")[0] for one in typed_arguments(config) if one.startswith(PREFIX))
     if names:
         flag = JUDGES_FLAG if all(name.startswith(JUDGES_FLAG.removesuffix("s")) for name in names) else FLAG
         raise pytest.UsageError(f"{printable(', '.join(names))}: nothing is evaluated without {flag}; add {flag}")

@@ -9,11 +9,11 @@ import pytest
 from gitleaks_eval.analysis.matching import Match, Matching
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.baseline import Comparing
 from gitleaks_eval.engine.candidates import Candidate, Trial
+from gitleaks_eval.engine.comparing import Comparing
 from gitleaks_eval.engine.faults import Fault, hidden_secrets, ignored_entries
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.plugin import LINT, SURVEYS
+from gitleaks_eval.plugin.folders import LINT, SURVEYS
 from gitleaks_eval.plugin.state import IDENTITY
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
 from gitleaks_eval.scoring.excuses import AS_IN_BASELINE

@@ -1,6 +1,6 @@
 """What a run amounts to when its tests are over: comparison, reports, the section of the terminal, exit status."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.engine.candidates import folder_name
 from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name
 from gitleaks_eval.engine.under_test import UnderTest
-from gitleaks_eval.judges.verdict import Combined, Judged
+from gitleaks_eval.judges.verdict import Combined, Judged, combined_with
 from gitleaks_eval.plugin.command_line import is_typed, selects
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.junit import add_suite_properties
@@ -31,11 +31,12 @@ from gitleaks_eval.reports.files import (
     within,
     write_all,
 )
-from gitleaks_eval.reports.folder import PARTIAL, REPORT, is_any, is_partial
-from gitleaks_eval.reports.judges import combined_with, judges_summary, llm_fields
+from gitleaks_eval.reports.folder import PARTIAL, is_any, is_partial
+from gitleaks_eval.reports.judges import judges_lines, llm_fields
+from gitleaks_eval.reports.report import REPORT, SCORECARD
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import scorecard_markdown
-from gitleaks_eval.reports.terminal import Troubles, comparison_summary, summary
+from gitleaks_eval.reports.terminal import Line, Troubles, comparison_section, run_lines
 from gitleaks_eval.scoring.baseline import save_baseline
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION
 
@@ -98,11 +99,14 @@ class Finish:
         self._pytest_summary.put_back(terminalreporter)
         verbosity = self._config.get_verbosity()
         if len(self._runs) == 1:
-            summary(terminalreporter, next(iter(self._runs.values())), troubles, self._written, verbosity)
+            (run,) = self._runs.values()
+            _print(terminalreporter, "gitleaks-eval", run_lines(run, troubles, self._written, verbosity))
         if self._settings.compares and self._runs:
-            comparison_summary(terminalreporter, self._runs, self._compared, troubles, verbosity)
+            lines = comparison_section(self._runs, self._compared, troubles, verbosity)
+            _print(terminalreporter, "gitleaks-eval comparison", lines)
         if self._judged_alone:
-            judges_summary(terminalreporter, *self._judged_alone, verbosity)
+            judged = map(Line, judges_lines(*self._judged_alone, verbosity))
+            _print(terminalreporter, "gitleaks-eval judges", judged)
         is_error = self._written is not None and self._written.startswith("ERROR")
         if self._written and len(self._runs) != 1 and (verbosity >= 0 or is_error or not self._runs):
             terminalreporter.write_line(printable(self._written), red=is_error)
@@ -153,7 +157,7 @@ class Finish:
                 return reports.path / COMPARISON[1]
         for one in runs.values() if self._compared is None else ():
             add_to_job_summary(scorecard_markdown(one))
-        return reports.path / folder / "scorecard.md"
+        return reports.path / folder / SCORECARD
 
     def _save_baseline(self, session: pytest.Session) -> None:
         """Write a complete run as a baseline."""
@@ -256,3 +260,9 @@ class Finish:
         # What a comparison excuses is as in its baseline, or has been failed by its verdict.
         if session.exitstatus == pytest.ExitCode.OK and self._compared is None and "FAIL" in decisions:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _print(terminal: pytest.TerminalReporter, title: str, lines: Iterable[Line]) -> None:
+    terminal.write_sep("=", title, bold=True)
+    for text, colour, bold in lines:
+        terminal.write_line(text, bold=bold, **({colour: True} if colour else {}))

@@ -1,6 +1,5 @@
 """The hooks of each process that collects and runs checks: serial runs, and each worker of a parallel one."""
 
-import gc
 import sys
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Sequence
@@ -10,16 +9,18 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.checks import mark as marks
+from gitleaks_eval.checks import CHECK_MARK, marked
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, SURVEY, Collected, Identity
 from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.plugin import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, SURVEYS
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
+from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, SURVEYS
+from gitleaks_eval.plugin.judges import register_judge_fixtures
 from gitleaks_eval.plugin.outcome import (
     Left,
     excuse_report,
@@ -30,6 +31,7 @@ from gitleaks_eval.plugin.outcome import (
     without_ours,
 )
 from gitleaks_eval.plugin.state import COLLECTED, IDENTITY
+from gitleaks_eval.plugin.surveys import register_survey_fixtures, survey_identity
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 
@@ -90,12 +92,8 @@ class Items:
         module: _CheckModule = _CheckModule.from_parent(parent, path=module_path, nodeid=nodeid)
         # Nearer than a user's conftest.py: an `analysis` of theirs must not be what the shipped checks look at.
         if module_path.parent == JUDGES and self.judging:
-            from gitleaks_eval.plugin.judges import register_judge_fixtures  # noqa: PLC0415 - only where there are judges
-
             register_judge_fixtures(module, self.judging)
         elif module_path.parent == SURVEYS:
-            from gitleaks_eval.plugin.surveys import register_survey_fixtures  # noqa: PLC0415 - only where they are asked for
-
             module.left_out = register_survey_fixtures(module, self.session, self.left)
         elif module_path.parent in {LINT, FINDINGS}:
             register_fixtures_beside(module, self.session)
@@ -105,16 +103,14 @@ class Items:
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Attach to a check what it is: also a broken fixture must not remove it from the count."""
-        mark = item.get_closest_marker(marks.CHECK_MARK)
         if item.path.parent == SURVEYS:
-            from gitleaks_eval.plugin.surveys import survey_identity  # noqa: PLC0415 - loaded where it is collected
-
             self._identify(item, survey_identity(item))
             return
+        mark = item.get_closest_marker(CHECK_MARK)
         if mark is None:
             return
         try:
-            check_id, name, category = marks.checked(*mark.args, **mark.kwargs)
+            check_id, name, category, critical, about = marked.checked(*mark.args, **mark.kwargs)
         except (TypeError, ValueError) as error:
             raise pytest.UsageError(f"{item.nodeid}: {error}; write @check(id, name, category=...)") from None
         if (category == CONFIG_LINT) != (item.path.parent == LINT) or category == SURVEY:
@@ -122,7 +118,9 @@ class Items:
         trial, linted = trial_of(item), linted_of(item)
         scenario = trial.subject.name if trial else None
         candidate = trial.candidate if trial else linted.name if linted else ""
-        identity = Identity(sys.intern(check_id), sys.intern(name), sys.intern(category), scenario, candidate)
+        identity = Identity(
+            sys.intern(check_id), sys.intern(name), sys.intern(category), scenario, candidate, critical, about
+        )
         self._identify(item, identity)
         item.add_marker(self._category_mark(category))
 
@@ -131,9 +129,9 @@ class Items:
         item.user_properties.extend(identity_properties(identity))
 
     def _category_mark(self, category: str) -> pytest.MarkDecorator:
-        # One for all its items: a thousand scenarios are 39,000 of them.
+        # One for all its items: a thousand scenarios are tens of thousands of them.
         if category not in self._category_marks:
-            marker = marks.category_marker(category)
+            marker = marked.category_marker(category)
             self._config.addinivalue_line("markers", f"{marker}: the category {category}")
             self._category_marks[category] = getattr(pytest.mark, marker)
         return self._category_marks[category]
@@ -170,7 +168,7 @@ class Items:
             return
         if all(IDENTITY in item.stash or item.path.parent in FOLDERS for item in session.items):
             # All that is loaded and collected stays to the end: no collection of garbage has to walk it.
-            gc.freeze()
+            freeze()
         if not hasattr(self._config, "workerinput"):
             self.session.start(selected.values())
             return
@@ -213,7 +211,7 @@ class Items:
         show_message_only(report, call)
         if outcome == FAILED and self.session.comparing and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
-            excuse_report(report, self.session.comparing.excuse(trial, identity.check_id, check, parameters))
+            excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters))
         if identity.category in {CONFIG_LINT, SURVEY}:
             self._excuse_beside(report, item)
         return report

@@ -81,6 +81,8 @@ class Recorder:
                 actual=entry.actual,
                 nodeid=nodeid,
                 duration_ms=entry.duration_ms,
+                critical=identity.critical,
+                about=identity.about,
             )
             for nodeid, identity in selected.items()
             for entry in [self.entries.get(nodeid, missing)]

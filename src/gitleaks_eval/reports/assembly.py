@@ -11,11 +11,10 @@ from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, SURVEY, CheckResult
 from gitleaks_eval.core.text import few
 from gitleaks_eval.coverage.result import Coverage
-from gitleaks_eval.judges.verdict import Judged
-from gitleaks_eval.reports.judges import combined_of
+from gitleaks_eval.judges.verdict import Judged, combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
-from gitleaks_eval.scoring.evaluated import Evaluated, check_outcomes, lint_faults
+from gitleaks_eval.scoring.evaluated import Evaluated, by_key, lint_faults
 from gitleaks_eval.scoring.scorecard import count_findings, make_scorecard
 from gitleaks_eval.scoring.surveyed import surveyed_from
 
@@ -119,7 +118,8 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
     return Evaluated(
         name=name,
         matchings={scenario: subject.matching for scenario, subject in run.subjects.items()},
-        outcomes=check_outcomes(map(_outcome, run.results)),
+        outcomes=by_key((one.check_id, one.scenario, one.outcome) for one in run.results),
+        about=by_key((one.check_id, one.scenario, one.about) for one in run.results),
         lint=lint_faults(run.scanner["config"], ((one.check_id, json.loads(one.actual)) for one in run.lint)),
         scanner=run.scanner,
         corpus_sha256=run.corpus_sha256,
@@ -157,10 +157,6 @@ def real_evaluation(
         None,
         sorted(data["findings"], key=lambda one: -LEVELS.index(one["severity"])),
     )
-
-
-def _outcome(result: CheckResult) -> tuple[str, str | None, str]:
-    return result.check_id, result.scenario, result.outcome
 
 
 def _left_out(surveyed: Sequence[CheckResult], possible: int) -> list[str]:

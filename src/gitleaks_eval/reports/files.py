@@ -4,25 +4,39 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.schema import report_problems
 from gitleaks_eval.judges.verdict import Combined, Judged, log_lines
-from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
-from gitleaks_eval.reports.evaluation_report import evaluation_report, with_long_lists
-from gitleaks_eval.reports.folder import ANALYSES, REPORT, ReportFolder
+from gitleaks_eval.reports.comparison import Compared
+from gitleaks_eval.reports.evaluation_report import with_long_lists
+from gitleaks_eval.reports.folder import ReportFolder
 from gitleaks_eval.reports.judges import HEADING, judges_markdown, llm_fields
+from gitleaks_eval.reports.report import (
+    ALWAYS,
+    ANALYSIS,
+    COMPARISONS,
+    JUDGE_LOG,
+    JUDGED,
+    REPORT,
+    REPORTS,
+    SCENARIO,
+    SCORECARD,
+    SCORECARD_JSON,
+    Of,
+    Report,
+)
 from gitleaks_eval.reports.run import Run
-from gitleaks_eval.reports.scenario_eval import scenario_eval
-from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
 
 if TYPE_CHECKING:
     from gitleaks_eval.judges.settings import JudgeSettings
 
-COMPARISON = ("comparison.json", "comparison.md")
+COMPARISON = tuple(report.name for report in COMPARISONS)
 SUMMARY_AT_MOST = 900_000
-JUDGE_LOG = "judges.jsonl"
+# Of that of which there is always one file, whatever it is called.
+_ONE = ("",)
 
 
 def write_all(
@@ -39,22 +53,18 @@ def write_all(
 
     def files() -> Iterator[tuple[str, Iterable[bytes]]]:
         for folder, run in runs.items():
-            for name, pieces in _reports(run):
+            for name, pieces in _made(REPORTS, run, _subjects(run)):
                 yield within(folder, name), pieces
         if compared:
-            yield COMPARISON[0], [comparison_json(compared)]
-            yield COMPARISON[1], [comparison_markdown(compared)]
+            yield from _made(COMPARISONS, compared, {ALWAYS: _ONE})
 
     output.publish(files(), removes)
 
 
 def planned(folders: Iterable[str], scenarios: Iterable[str], scanned: Iterable[str], *, compares: bool) -> list[str]:
     """The names that reports will have: of candidates in these folders, scenarios, and subjects that are scanned."""
-    of_each = [
-        *(REPORT, "scorecard.json", "scorecard.md"),
-        *(f"{name}_eval.json" for name in scenarios),
-        *(f"{ANALYSES}/{name}.json" for name in scanned),
-    ]
+    subjects = {ALWAYS: _ONE, SCENARIO: scenarios, ANALYSIS: scanned}
+    of_each = [report.named(subject) for report in REPORTS for subject in subjects.get(report.per, ())]
     return [within(folder, name) for folder in folders for name in of_each] + list(COMPARISON) * compares
 
 
@@ -92,7 +102,7 @@ def update_reports(output: ReportFolder, judged: Judged, combined: Combined | No
     """
     fields = llm_fields(judged, combined)
     files: list[tuple[str, Iterable[bytes]]] = []
-    for name in (REPORT, "scorecard.json"):
+    for name in (REPORT, SCORECARD_JSON):
         path = output.path / name
         document = read_json(path, "the report")
         if not isinstance(document, dict):
@@ -100,7 +110,7 @@ def update_reports(output: ReportFolder, judged: Judged, combined: Combined | No
         long_lists = [key for key in ("results", "findings") if isinstance(document.get(key), list)]
         lists = {key: map(json.dumps, document.pop(key)) for key in long_lists}
         files.append((name, with_long_lists({**document, **fields}, lists)))
-    card = output.path / "scorecard.md"
+    card = output.path / SCORECARD
     checks = (
         card.read_text(encoding="utf-8", errors="replace").partition(f"\n{HEADING}\n")[0].rstrip()
         if card.exists()
@@ -114,14 +124,45 @@ def update_reports(output: ReportFolder, judged: Judged, combined: Combined | No
     return output.path
 
 
-def _reports(run: Run) -> Iterator[tuple[str, Iterable[bytes]]]:
+def _subjects(run: Run) -> Mapping[str, Iterable[str]]:
+    """What of a run there is a file for, by `Report.per`."""
+    logged = _ONE if run.judged and run.judge_log else ()
+    return {ALWAYS: _ONE, JUDGED: logged, SCENARIO: run.by_scenario, ANALYSIS: run.analyses or ()}
+
+
+def _made(
+    reports: Iterable[Report[Of]], of: Of, subjects: Mapping[str, Iterable[str]]
+) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Each report with its name, made when it is written: thousands of them are never held at once."""
-    yield REPORT, evaluation_report(run)
-    yield "scorecard.json", [scorecard_json(run)]
-    yield "scorecard.md", [scorecard_markdown(run)]
-    if run.judged and run.judge_log:
-        yield JUDGE_LOG, [log_lines(run.judged.calls)]
-    for name, results in run.by_scenario.items():
-        yield f"{name}_eval.json", scenario_eval(name, results)
-    for name, path in (run.analyses or {}).items():
-        yield f"{ANALYSES}/{name}.json", [path.read_bytes()]
+    for report in reports:
+        for subject in subjects[report.per]:
+            yield report.named(subject), report.render(of, subject)
+
+
+def read_report(folder: Path, corpus_sha256: str, *, scanned: bool) -> Mapping[str, Any]:
+    """The report of the last full run, which judges that run alone read.
+
+    `scanned` says whether the analyses that they read are those that a scan left beside it.
+
+    Raises:
+        InputError: when there is none, it cannot be read, does not follow the schema, or is about other scenarios
+            or analyses.
+    """
+    path = folder / REPORT
+    advice = "run pytest --gitleaks-eval first, or add --gitleaks-eval to do both"
+    if not path.exists():
+        raise InputError(f"--gitleaks-judges: there is no {path}; {advice}")
+    document: Mapping[str, Any] = read_json(path, "the report")
+    if problems := report_problems(document):
+        raise InputError(f"--gitleaks-judges: {path} is no report of a full run ({'; '.join(problems[:3])}); {advice}")
+    if document["partial"]:
+        raise InputError(f"--gitleaks-judges: {path} is of a partial run; {advice}")
+    if document["corpus_sha256"] != corpus_sha256:
+        raise InputError(
+            f"--gitleaks-judges: {path} is about other scenarios than this run (--gitleaks-scenarios): {advice}"
+        )
+    if scanned != (document["scanner"]["config"] is not None):
+        other = "leave --gitleaks-analysis out" if not scanned else "name their folder with --gitleaks-analysis"
+        of = "a scan" if not scanned else "analyses that were there"
+        raise InputError(f"--gitleaks-judges: {path} is about {of}: {other}, or {advice}")
+    return document

@@ -9,7 +9,6 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
@@ -17,22 +16,16 @@ from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import READABLE, cache_folder, staged, write_atomically
 from gitleaks_eval.core.text import few
-
-if TYPE_CHECKING:
-    pass
+from gitleaks_eval.reports.report import report_named
 
 MANIFEST = ".gitleaks-eval-manifest.json"
 IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
-ANALYSES = "analysis"
-PARTIAL = "partial"
+RESULTS, PARTIAL = "gitleaks-eval-results", "partial"
 ELSEWHERE = "name another folder with --gitleaks-output"
 # A hundred thousand reports.
 _LARGEST_MANIFEST = 1 << 24
 _LARGEST_REPORT = 1 << 31
 _LOCK_SECONDS = 60
-_NAMES = re.compile(
-    r"(evaluation_report|scorecard|comparison)\.json|(scorecard|comparison)\.md|judges\.jsonl|.+_eval\.json"
-)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 # Names relative to the folder, as POSIX paths, with the SHA-256 of what we wrote there.
 Written = dict[str, str]
@@ -40,10 +33,9 @@ Written = dict[str, str]
 
 def is_report(name: str) -> bool:
     """Whether we may have written a file of this name (relative to the folder): a manifest may be anyone's."""
-    *folders, last = parts = name.split("/")
-    if {"", ".", ".."}.intersection(parts) or "\0" in name or (os.sep != "/" and os.sep in name):
+    if {"", ".", ".."}.intersection(name.split("/")) or "\0" in name or (os.sep != "/" and os.sep in name):
         return False
-    return _NAMES.fullmatch(last) is not None or (folders[-1:] == [ANALYSES] and last.endswith(".json"))
+    return report_named(name) is not None
 
 
 def is_partial(name: str) -> bool:
@@ -146,7 +138,7 @@ class ReportFolder:
                     yield self.path / name, _hashed(pieces, digests[name])
 
             try:
-                with staged(placed(), _mode_of) as ready:
+                with staged(placed(), self._mode_of) as ready:
                     # In this order a run that is killed in between leaves nothing that the next one takes for foreign.
                     written = {name: digest.hexdigest() for name, digest in digests.items()}
                     gone = {name for name in intact if name in written or removes(name)}
@@ -175,6 +167,10 @@ class ReportFolder:
         if not files:
             # It has shown that the folder can be written to.
             (self.path / MANIFEST).unlink()
+
+    def _mode_of(self, path: Path) -> int:
+        report = report_named(path.relative_to(self.path).as_posix())
+        return 0o600 if report and report.private else READABLE
 
     def _intact(self) -> Written:
         """What we wrote, as far as it is still as we wrote it."""
@@ -234,11 +230,6 @@ class ReportFolder:
             yield
 
 
-def _mode_of(path: Path) -> int:
-    # An analysis has the places of secrets in a history, and the names of authors.
-    return 0o600 if path.parent.name == ANALYSES else READABLE
-
-
 def link_on_the_way(path: Path, root: Path) -> Path | None:
     """The first link among a path and the folders above it that are below the root."""
     roots = {root, root.resolve()}
@@ -283,7 +274,3 @@ def _sha256(path: Path) -> str | None:
     except OSError:
         return None
     return digest.hexdigest()
-
-
-RESULTS = "gitleaks-eval-results"
-REPORT = "evaluation_report.json"

@@ -1,94 +1,15 @@
 """What the reports say of the judges: `llm` and `combined` in JSON, a table for people, rows in the terminal."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
-import pytest
-
-from gitleaks_eval.checks.result import FAILED
-from gitleaks_eval.core.documents import read_json
-from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.core.schema import report_problems
 from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
-from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Verdict, combine
-from gitleaks_eval.reports.folder import REPORT
-from gitleaks_eval.scoring.scorecard import THRESHOLDS, FindingCounts, Scorecard
+from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Verdict
 
 HEADING = "## Judges"
 _TITLES = {SYNTHETIC: "Synthetic scenarios", REAL_WORLD: "Real repositories"}
-
-
-def read_report(folder: Path, corpus_sha256: str, *, scanned: bool) -> Mapping[str, Any]:
-    """The report of the last full run, which judges that run alone read.
-
-    `scanned` says whether the analyses that they read are those that a scan left beside it.
-
-    Raises:
-        InputError: when there is none, it cannot be read, does not follow the schema, or is about other scenarios
-            or analyses.
-    """
-    path = folder / REPORT
-    advice = "run pytest --gitleaks-eval first, or add --gitleaks-eval to do both"
-    if not path.exists():
-        raise InputError(f"--gitleaks-judges: there is no {path}; {advice}")
-    document: Mapping[str, Any] = read_json(path, "the report")
-    if problems := report_problems(document):
-        raise InputError(f"--gitleaks-judges: {path} is no report of a full run ({'; '.join(problems[:3])}); {advice}")
-    if document["partial"]:
-        raise InputError(f"--gitleaks-judges: {path} is of a partial run; {advice}")
-    if document["corpus_sha256"] != corpus_sha256:
-        raise InputError(
-            f"--gitleaks-judges: {path} is about other scenarios than this run (--gitleaks-scenarios): {advice}"
-        )
-    if scanned != (document["scanner"]["config"] is not None):
-        other = "leave --gitleaks-analysis out" if not scanned else "name their folder with --gitleaks-analysis"
-        of = "a scan" if not scanned else "analyses that were there"
-        raise InputError(f"--gitleaks-judges: {path} is about {of}: {other}, or {advice}")
-    return document
-
-
-def combined_of(  # noqa: PLR0913 - what may lower it, each under its name
-    judged: Judged | None, card: Scorecard, *, incomplete: bool, partial: bool, faulty: bool, surveyed: bool = False
-) -> Combined | None:
-    """The combined score of a run, when judges looked at its scenarios.
-
-    Judges know nothing of rules, places and entries: where these were `surveyed` it is not above the run's own.
-    """
-    judgement = judged.by_mode.get(SYNTHETIC) if judged else None
-    if judgement is None:
-        return None
-    combined = combine(judgement, card.score.rate, card.findings, incomplete=incomplete, partial=partial)
-    combined = _capped(combined) if faulty else combined
-    return _not_above(combined, card.guarded_decision) if surveyed else combined
-
-
-def combined_with(report: Mapping[str, Any], judged: Judged) -> Combined | None:
-    """The combined score of verdicts and of the report that they are about."""
-    judgement = judged.by_mode.get(SYNTHETIC)
-    if judgement is None:
-        return None
-    summary = report["summary"]
-    findings = FindingCounts(**summary["findings"])
-    faulty = any(one["outcome"] == FAILED for one in report.get("config_lint", ()))
-    combined = combine(judgement, summary["score"], findings, incomplete=report["incomplete"], partial=False)
-    combined = _capped(combined) if faulty else combined
-    return _not_above(combined, summary["guarded_decision"]) if report.get("coverage") else combined
-
-
-def _not_above(combined: Combined, decision: str | None) -> Combined:
-    names = [name for name, _ in THRESHOLDS]
-    if decision not in names or combined.guarded_decision not in names:
-        return combined
-    return replace(combined, guarded_decision=max(decision, combined.guarded_decision, key=names.index))
-
-
-def _capped(combined: Combined) -> Combined:
-    """At most WEAK_PASS: the configuration fails its lint."""
-    is_better = combined.guarded_decision in {"STRONG_PASS", "PASS"}
-    return replace(combined, guarded_decision="WEAK_PASS") if is_better else combined
 
 
 def llm_fields(judged: Judged | None, combined: Combined | None) -> dict[str, Any]:
@@ -133,15 +54,6 @@ def judges_markdown(judged: Judged | None, combined: Combined | None) -> Iterato
         for warning in judgement.warnings:
             yield ""
             yield f"Note: {markdown(warning)}"
-
-
-def judges_summary(
-    terminal: pytest.TerminalReporter, judged: Judged, combined: Combined | None, verbosity: int
-) -> None:
-    """The section of judges that ran alone."""
-    terminal.write_sep("=", "gitleaks-eval judges", bold=True)
-    for line in judges_lines(judged, combined, verbosity):
-        terminal.write_line(line)
 
 
 def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> Iterator[str]:

@@ -14,7 +14,7 @@ from gitleaks_eval.reports.coverage import coverage_markdown
 from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
 from gitleaks_eval.reports.judges import judges_markdown, llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
-from gitleaks_eval.scoring.scorecard import CRITICAL_CHECKS, THRESHOLDS, Score, score_of
+from gitleaks_eval.scoring.scorecard import THRESHOLDS, Score, score_of
 
 LISTED_AT_MOST = 200
 REAL_FINDINGS_SHOWN = 50
@@ -55,7 +55,7 @@ def scorecard_json(run: Run) -> bytes:
 
 def critical_failures(run: Run) -> list[CheckResult]:
     """The failed checks that mean a missed, wrong or unexpected secret."""
-    return [result for result in run.results if result.outcome == FAILED and result.check_id in CRITICAL_CHECKS]
+    return [result for result in run.results if result.outcome == FAILED and result.critical]
 
 
 def scorecard_markdown(run: Run) -> bytes:

@@ -1,10 +1,9 @@
-"""What the terminal shows: the header of a run, and a section at its end."""
+"""What the terminal shows at the end of a run: the lines of its section, which the plugin prints."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-
-import pytest
+from typing import NamedTuple
 
 from gitleaks_eval.analysis.matching import Match
 from gitleaks_eval.analysis.metrics import rate_texts
@@ -23,6 +22,14 @@ OTHERS_AT_MOST = 3
 _COLOURS = {"STRONG_PASS": "green", "PASS": "green", "WEAK_PASS": "yellow", "FAIL": "red"}
 
 
+class Line(NamedTuple):
+    """A line of the terminal; `colour` is a name of pytest's terminal writer, empty for none."""
+
+    text: str
+    colour: str = ""
+    bold: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Troubles:
     """What went wrong beside the checks: why tests of ours could not be run, and which failed that are no checks."""
@@ -38,54 +45,44 @@ class Troubles:
             yield f"FAILED  {_number(self.others, 'test that is no check', 'tests that are no checks')}: {shown}"
 
 
-def summary(
-    terminal: pytest.TerminalReporter, run: Run, troubles: Troubles, written: str | None, verbosity: int
-) -> None:
+def run_lines(run: Run, troubles: Troubles, written: str | None, verbosity: int) -> Iterator[Line]:
     """The section of a run; `written` is what was written, or why nothing was. Quiet runs get less."""
-    terminal.write_sep("=", "gitleaks-eval", bold=True)
     decision = run.scorecard.guarded_decision
-    colour = {_COLOURS[decision]: True} if decision else {"yellow": True}
-    terminal.write_line(_headline(run), bold=True, **colour)
+    yield Line(_headline(run), _COLOURS[decision] if decision else "yellow", bold=True)
     if written and written.startswith("ERROR"):
-        terminal.write_line(printable(written), red=True)
+        yield Line(printable(written), "red")
     # Even where pytest is as quiet as can be: its own list of errors leaves to us what we tell.
     for line in troubles.lines():
-        terminal.write_line(line, red=True)
+        yield Line(line, "red")
     if verbosity < -1:
         return
     for line in tested_lines(run):
-        terminal.write_line(printable(line))
+        yield Line(printable(line))
     for line in (*_reasons(run), *failed_lines(run), *_lint(run), *_findings(run)):
-        terminal.write_line(printable(line), red=True)
+        yield Line(printable(line), "red")
     for line in _details(run, verbosity):
-        terminal.write_line(printable(line))
+        yield Line(printable(line))
     if written and not written.startswith("ERROR") and verbosity >= 0:
-        terminal.write_line(printable(written))
+        yield Line(printable(written))
 
 
-def comparison_summary(
-    terminal: pytest.TerminalReporter,
-    runs: Mapping[str, Run],
-    compared: Compared | None,
-    troubles: Troubles,
-    verbosity: int,
-) -> None:
+def comparison_section(
+    runs: Mapping[str, Run], compared: Compared | None, troubles: Troubles, verbosity: int
+) -> Iterator[Line]:
     """The section of a comparison: a row a candidate, a verdict a pair, and what is lost."""
-    terminal.write_sep("=", "gitleaks-eval comparison", bold=True)
     if compared is None:
         partial = [name or "the candidate" for name, run in runs.items() if run.partial]
         why = f"only a part of the checks of {', '.join(partial)} was selected" if partial else "the run ended early"
-        terminal.write_line(printable(f"NOT COMPARED  {why}"), yellow=True)
+        yield Line(printable(f"NOT COMPARED  {why}"), "yellow")
     else:
-        worst = {pair.verdict for pair in compared.deciding}
         for line in comparison_lines(compared):
-            terminal.write_line(line, red=line.startswith(("REGRESSION", "INCOMPLETE", "LOST")))
-        if verbosity >= 0 and worst & {"INCOMPLETE"}:
+            yield Line(line, "red" if line.startswith(("REGRESSION", "INCOMPLETE", "LOST")) else "")
+        if verbosity >= 0 and any(pair.verdict == "INCOMPLETE" for pair in compared.deciding):
             for line in dict.fromkeys(line for run in runs.values() for line in _reasons(run)):
-                terminal.write_line(printable(line), red=True)
+                yield Line(printable(line), "red")
     if len(runs) > 1:
         for line in troubles.lines():
-            terminal.write_line(line, red=True)
+            yield Line(line, "red")
 
 
 def _details(run: Run, verbosity: int) -> Iterator[str]:

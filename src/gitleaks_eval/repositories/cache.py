@@ -23,6 +23,15 @@ from gitleaks_eval.scenarios.recipe import Recipe
 MANIFEST = "manifest.json"
 # In front of a manifest: the hash of the rest, in hex, and a line end.
 DIGEST_BYTES = 65
+# All that decides, beside the recipe, what a repository looks like and what is counted in it.
+SOURCES = (
+    "repositories/build.py",
+    "repositories/git.py",
+    "repositories/log.py",
+    "scenarios/pattern.py",
+    "scenarios/recipe.py",
+    "scenarios/secrets.py",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +141,5 @@ def _key(recipe: Recipe) -> str:
 
 @cache
 def _builder() -> bytes:
-    """All that decides, beside the recipe, what a repository looks like."""
-    names = ("scenarios/pattern.py", "repositories/build.py", "repositories/git.py", "repositories/log.py")
-    sources = (PACKAGE / name for name in names)
-    return b"".join(hashlib.sha256(source.read_bytes()).digest() for source in sources)
+    """The hash of each source that builds or counts, so that no repository of another version is reused."""
+    return b"".join(hashlib.sha256((PACKAGE / name).read_bytes()).digest() for name in SOURCES)

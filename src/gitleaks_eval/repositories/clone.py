@@ -18,14 +18,14 @@ from gitleaks_eval.repositories.refs import SHA256, local_path, make_view, refs_
 from gitleaks_eval.repositories.sources import URL
 from gitleaks_eval.scenarios.scenario import RealRepository
 
-# How the user's machine reaches the network; no git configuration of theirs is read.
+# How this machine reaches the network; no git configuration of the user's is read.
 _NETWORK = (
     *("http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "SSH_AUTH_SOCK"),
 )
 _USER = re.compile(r"(\w://)[^/\s'\"]*@")
 _REASON = re.compile(r"^(?:remote: )?(?:fatal|error): (.*)$", re.MULTILINE)
-# Nothing may be fetched or run when the clone is looked at.
+# Nothing may be fetched or run when git reads the clone.
 _CLONE_CONFIG = """\
 [core]
 \trepositoryformatversion = {version}
@@ -53,7 +53,7 @@ class Clone:
 
 
 def clone(repository: RealRepository, folder: Path, seconds: float, stop: threading.Event | None = None) -> Clone:
-    """Clone a repository into `folder`, which is private to it, with its whole history and no checked-out file.
+    """Clone a repository into `folder / "repository"`, with its whole history and no checked-out file.
 
     From a repository of this machine all refs are taken but replacements (`refs/replace`), so that the log has what
     it has there, remote-tracking branches and the stash included; from a URL all branches and tags. No command,
@@ -129,7 +129,7 @@ def _environment(transports: str) -> Mapping[str, str]:
 
 
 def _make_ours(git_folder: Path) -> None:
-    """Replace what `git clone` wrote beside objects and refs: its configuration holds the URL."""
+    """Replace what `git clone` wrote besides objects and refs: its configuration holds the URL."""
     sha256 = b"sha256" in (git_folder / "config").read_bytes().lower()
     config = _CLONE_CONFIG.format(version=int(sha256)) + (SHA256 if sha256 else "")
     (git_folder / "config").write_text(config, encoding="ascii")
@@ -144,7 +144,7 @@ def _reason(stderr: str) -> str:
 
 
 def _without_credentials(text: str, repository: RealRepository) -> str:
-    """Git's own words quote the URL, as it is or in parts."""
+    """The text without the location and its parts, which git's own words quote."""
     text = text.replace(repository.location, repository.source)
     for part in _credentials(repository.location):
         text = text.replace(part, "…")

@@ -1,7 +1,7 @@
 """What HEAD of a repository holds, read from git's objects without a checkout."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -12,8 +12,8 @@ from gitleaks_eval.repositories.log import LARGEST_TEXT
 
 LARGEST_TREE_BYTES = 1 << 30
 LARGEST_TREE_ENTRIES = 1_000_000
-# Every scanner of files obeys these where they stand in the root (upstream cmd/root.go).
-_IGNORE_LISTS = {b".gitleaksignore", b".betterleaksignore"}
+# What a mode of a tree's entry says.
+_KIND, _TREE, _SYMLINK, _SUBMODULE = 0o170000, 0o040000, 0o120000, 0o160000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +106,18 @@ def head_files(repository: Path, largest: int, seconds: float | None = None) -> 
                 yield HeadFile(path, kind == _SYMLINK, content)
 
 
-def write_head(repository: Path, folder: Path, seconds: float | None = None, *, ignore_lists: bool = False) -> int:
+def write_head(repository: Path, folder: Path, ignore_lists: Collection[str] = (), seconds: float | None = None) -> int:
     """Write the files of HEAD into an empty folder, and say how many of them are not empty.
 
     This is no checkout: nothing of the repository's configuration or attributes is obeyed. Symlinks and
-    submodules are left out, as scanners of files pass them by; so are files of more than 512 MiB, and, but with
-    `ignore_lists`, the lists of findings to ignore in the root, which a scanner would obey.
+    submodules are left out, as scanners of files pass them by; so are files of more than 512 MiB, and in the root
+    those named `ignore_lists`, in any case: lists of findings to ignore, which a scanner would obey.
 
     Raises:
         EvaluationError: when git does not answer, a name is not one that a file in a folder can have, a file
             cannot be written, or there is too much.
     """
+    left_out = {name.lower() for name in ignore_lists}
     written = total = 0
     for number, file in enumerate(head_files(repository, LARGEST_TEXT, seconds)):
         total += len(file.content)
@@ -125,7 +126,7 @@ def write_head(repository: Path, folder: Path, seconds: float | None = None, *, 
                 f"the files of HEAD are more than {LARGEST_TREE_BYTES >> 20} MiB or {LARGEST_TREE_ENTRIES} entries; "
                 "scan its history instead (mode git)"
             )
-        if file.is_symlink or (not ignore_lists and file.path.lower() in _IGNORE_LISTS):
+        if file.is_symlink or os.fsdecode(file.path.lower()) in left_out:
             continue
         _write(folder.joinpath(*map(_safe_name, file.path.split(b"/"))), file.content)
         written += bool(file.content)
@@ -166,9 +167,6 @@ def contents_of(
 def _can_be_asked_for(name: bytes) -> bool:
     # One line is one name, and git takes a path that begins with a dot and a slash relative to a work tree.
     return b"\n" not in name and not name.partition(b":")[2].startswith((b"./", b"../"))
-
-
-_KIND, _TREE, _SYMLINK, _SUBMODULE = 0o170000, 0o040000, 0o120000, 0o160000
 
 
 def _object(

@@ -12,6 +12,11 @@ from gitleaks_eval.repositories.git import CHUNK, failed, running
 LOG = ("log", "-p", "-U0", "--full-history", "--all", "--no-textconv", "--no-ext-diff")
 # Above git's own core.bigFileThreshold no log shows a file as text, so nothing is ever found in it.
 LARGEST_TEXT = 512 << 20
+# What the scanner's parser (go-gitdiff) makes of the headers of commits: one that it cannot read leaves its diffs
+# without a name. Up to 8.26 all of those count as one commit, later as none.
+_NAMELESS = b""
+_LONGEST_LINE = 1 << 16
+_DATE = re.compile(rb"Date: +\w{3} \w{3} \d{1,2} \d\d:\d\d:\d\d \d{4} [+-](\d\d)(\d\d)\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +63,6 @@ def readable(repository: Path, seconds: float | None = None, command: Sequence[s
             git.stderr.seek(0)
             raise failed(command[0], repository, git.stderr.read(CHUNK))
     return Readable(len(changed), len(with_text - {_NAMELESS}), added, len(changed_up_to_8_20), added_up_to_8_26)
-
-
-# What the scanner's parser (go-gitdiff) makes of the headers of commits: one that it cannot read leaves its diffs
-# without a name. Up to 8.26 all of those count as one commit, later as none.
-_NAMELESS = b""
-_LONGEST_LINE = 1 << 16
-_DATE = re.compile(rb"Date: +\w{3} \w{3} \d{1,2} \d\d:\d\d:\d\d \d{4} [+-](\d\d)(\d\d)\n")
 
 
 @dataclass(slots=True)

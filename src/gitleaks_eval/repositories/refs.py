@@ -13,6 +13,7 @@ from gitleaks_eval.repositories.sources import URL
 _OBJECT_ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # What git takes for the name of a ref (git check-ref-format); a file of another name stands for nothing.
 _REF_NAME = re.compile(rb"refs(?:/(?!\.)(?:(?!\.\.|@\{)[^\x00-\x20\x7f~^:?*\[\\/])+(?<!\.lock))+(?<!\.)")
+LARGEST_LIST = 256 << 20
 _SMALL = 1 << 16
 # The objects of a repository that is not trusted, seen through a folder of ours: no index that it brings along.
 _VIEW_CONFIG = """\
@@ -36,7 +37,12 @@ def local_path(location: str) -> Path | None:
 
 
 def make_view(repository: Path, view: Path) -> set[bytes]:
-    """A bare repository of ours in the folder `view` that has the refs of another one and names its objects."""
+    """Write a bare repository into `view` with the refs of another one, whose objects it names; return the refs.
+
+    Raises:
+        EvaluationError: when the other is no repository, is broken, or is kept in a way that is not read here.
+        OSError: when one of the two cannot be read or written.
+    """
     git_folder = _git_folder(repository)
     common = git_folder
     if (git_folder / "commondir").is_file():
@@ -65,19 +71,12 @@ def make_view(repository: Path, view: Path) -> set[bytes]:
     return set(refs)
 
 
-def _git_folder(repository: Path) -> Path:
-    inner = repository / ".git"
-    if inner.is_file():
-        # A work tree or a submodule: the file says where.
-        inner = repository / os.fsdecode(_small_file(inner).strip().removeprefix(b"gitdir: "))
-    for folder in (inner, repository):
-        if (folder / "HEAD").is_file():
-            return folder
-    raise EvaluationError("it is no git repository: it has no HEAD")
-
-
 def refs_of(common: Path) -> dict[bytes, bytes]:
-    """The id that each ref names, but replacements: they would show another history than the one that is there."""
+    """The id that each ref names, without replacements: they would show another history than the one that is there.
+
+    Raises:
+        EvaluationError: when a ref names no commit or is no file.
+    """
     found = {}
     for line in _lines(common / "packed-refs"):
         object_id, _, name = line.partition(b" ")
@@ -89,6 +88,17 @@ def refs_of(common: Path) -> dict[bytes, bytes]:
         for name, object_id in found.items()
         if _REF_NAME.fullmatch(name) and not name.startswith(b"refs/replace/")
     }
+
+
+def _git_folder(repository: Path) -> Path:
+    inner = repository / ".git"
+    if inner.is_file():
+        # A work tree or a submodule: the file says where.
+        inner = repository / os.fsdecode(_small_file(inner).strip().removeprefix(b"gitdir: "))
+    for folder in (inner, repository):
+        if (folder / "HEAD").is_file():
+            return folder
+    raise EvaluationError("it is no git repository: it has no HEAD")
 
 
 def _loose_refs(common: Path) -> Iterator[tuple[bytes, bytes]]:
@@ -124,7 +134,7 @@ def _lines(path: Path) -> list[bytes]:
 
 
 def _small_file(path: Path) -> bytes:
-    # A pipe would keep us waiting, and a device would never end.
+    # Reading a pipe would wait for ever, and a device would never end.
     if not stat.S_ISREG(path.stat().st_mode):
         raise EvaluationError(f"its {path.name} is no file")
     with path.open("rb") as file:
@@ -135,6 +145,3 @@ def _quoted(path: bytes) -> bytes:
     """A path as git reads it in a list of paths, whatever characters it has."""
     escaped = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return b'"' + escaped + b'"'
-
-
-LARGEST_LIST = 256 << 20

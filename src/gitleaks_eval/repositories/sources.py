@@ -17,6 +17,7 @@ TRANSPORTS = ("https", "http", "ssh", "git", "file")
 URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _REMOTE_HELPER = re.compile(r"[A-Za-z0-9_+.-]+::")
 _SCP_LIKE = re.compile(r"(?:[^/:@]+@)?([^/:@]+):.+", re.DOTALL)
+_NAMED = re.compile(r"([^/:@=\\.-][^/:@=\\]*)=(.+)", re.DOTALL)
 _NAME_LENGTH = 100
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
 # What folders of repositories are called, whatever is in them.
@@ -25,7 +26,7 @@ _SAYS_NOTHING = {"", "bare", "checkout", "clone", "git", "mirror", "repo", "repo
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An absolute path or a URL, and the name that the user gave the repository there; empty for none."""
+    """An absolute path or a URL, and the name that the user gave it; empty for none."""
 
     name: str
     location: str = field(repr=False)
@@ -35,7 +36,7 @@ def real_repositories(values: Sequence[str], base: Path, taken: Collection[str])
     """The repositories that values of `--gitleaks-real-repo` name, each with a name that is not `taken`.
 
     Raises:
-        InputError: as `read_sources`.
+        InputError: as `read_sources` and `name_repositories`.
     """
     named = read_sources(values, base)
     names = name_repositories(named, taken)
@@ -43,10 +44,10 @@ def real_repositories(values: Sequence[str], base: Path, taken: Collection[str])
 
 
 def read_sources(values: Sequence[str], base: Path) -> list[Named]:
-    """What the values name, in order; `@FILE` names a file with one a line, relative to the file's folder.
+    """The paths and URLs that the values name, in order, each with its name where `NAME=` stands before it.
 
-    `NAME=` in front of a path or URL names the repository. Blank lines and those that start with `#` are skipped in a
-    file.
+    `@FILE` names a file with one a line, relative to the file's folder; its blank lines and those that start with `#`
+    are skipped.
 
     Raises:
         InputError: when a file cannot be read or names none, a name is not fit for a file, a path does not exist, or
@@ -59,81 +60,6 @@ def read_sources(values: Sequence[str], base: Path) -> list[Named]:
         else:
             sources.append(_named(value, base, OPTION))
     return sources
-
-
-def _named(value: str, base: Path, place: str) -> Named:
-    named = _NAMED.fullmatch(value)
-    if named is None or _is_folder(value, base):
-        return Named("", _source(value, base, place))
-    name, location = named.groups()
-    if _fit_name(name) != name:
-        raise InputError(
-            f"{place}: the name {printable(name)[:_NAME_LENGTH]!r} of a repository is a file and part of a test's id; "
-            f"write letters, digits and . _ + - (or ./ in front of a path that holds a `=`)"
-        )
-    return Named(name, _source(location, base, place))
-
-
-def _listed(path: Path) -> list[Named]:
-    place = f"{OPTION} @{path}"
-    try:
-        lines = read_input(path, LARGEST_TEXT).decode("utf-8-sig").splitlines()
-    except OSError as error:
-        raise unreadable(f"{OPTION}: the list", path, error) from None
-    except ValueError:
-        raise InputError(f"{place}: is no UTF-8 text; write one path or URL a line") from None
-    entries = [(number, line.strip()) for number, line in enumerate(lines, 1)]
-    sources = [
-        _named(text, path.parent, f"{place}, line {number}")
-        for number, text in entries
-        if text and not text.startswith("#")
-    ]
-    if not sources:
-        raise InputError(f"{place}: names no repository; write one path or URL a line")
-    return sources
-
-
-def _source(value: str, base: Path, place: str) -> str:
-    if not value.strip() or "\0" in value:
-        raise InputError(f"{place}: names no repository; give a path or a URL")
-    if value.startswith("-"):
-        raise InputError(f"{place}: {printable(shown(value))} looks like an option; write ./{printable(shown(value))}")
-    if url := URL.fullmatch(value):
-        return _believable_url(value, url[1], place)
-    try:
-        path = base / Path(value).expanduser()
-        is_folder, exists = path.is_dir(), path.exists()
-    except (OSError, RuntimeError) as error:
-        raise InputError(f"{place}: {printable(shown(value))[:200]} cannot be looked at: {error}") from None
-    if is_folder:
-        return str(Path(os.path.abspath(path)))  # noqa: PTH100 - resolve() would follow links
-    if _REMOTE_HELPER.match(value):
-        raise InputError(f"{place}: {printable(shown(value))} names a command; give a path or one of {_allowed()}")
-    if (remote := _SCP_LIKE.fullmatch(value)) and not exists:
-        if remote[1].startswith("-"):
-            raise InputError(f"{place}: {printable(shown(value))} names no host")
-        return value
-    problem = "is not a folder" if exists else "does not exist"
-    raise InputError(f"{place}: {printable(str(path))} {problem}; give the folder of a git repository, or a URL")
-
-
-def _believable_url(value: str, transport: str, place: str) -> str:
-    if transport not in TRANSPORTS:
-        raise InputError(f"{place}: the transport of {printable(shown(value))} is not one of {_allowed()}")
-    try:
-        host = urlsplit(value).hostname or ""
-    except ValueError:
-        raise InputError(f"{place}: a URL that cannot be read; give one of {_allowed()}") from None
-    if transport == "file":
-        if host or not urlsplit(value).path.startswith("/"):
-            raise InputError(f"{place}: {printable(shown(value))} is on no folder of this machine; write file:///path")
-    elif not host or host.startswith("-"):
-        raise InputError(f"{place}: {printable(shown(value))} names no host")
-    return value
-
-
-def _allowed() -> str:
-    return ", ".join(f"{name}://" for name in TRANSPORTS)
 
 
 def name_repositories(sources: Sequence[Named], taken: Collection[str]) -> list[str]:
@@ -161,6 +87,97 @@ def name_repositories(sources: Sequence[Named], taken: Collection[str]) -> list[
     return names
 
 
+def shown(source: str) -> str:
+    """A source as it may be shown: without a URL's user, password, query and fragment."""
+    if url := URL.fullmatch(source):
+        address = re.split(r"[?#]", url[2], maxsplit=1)[0]
+        host, slash, path = address.partition("/")
+        return f"{url[1]}://{host.rpartition('@')[2]}{slash}{path}"
+    return source
+
+
+def _named(value: str, base: Path, place: str) -> Named:
+    named = _NAMED.fullmatch(value)
+    if named is None or _is_folder(value, base):
+        return Named("", _source(value, base, place))
+    name, location = named.groups()
+    if _fit_name(name) != name:
+        raise InputError(
+            f"{place}: the name {printable(name)[:_NAME_LENGTH]!r} of a repository is a file and part of a test's id; "
+            f"write letters, digits and . _ + - (or ./ in front of a path that holds a `=`)"
+        )
+    return Named(name, _source(location, base, place))
+
+
+def _is_folder(value: str, base: Path) -> bool:
+    try:
+        return (base / value).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _listed(path: Path) -> list[Named]:
+    place = f"{OPTION} @{path}"
+    try:
+        lines = read_input(path, LARGEST_TEXT).decode("utf-8-sig").splitlines()
+    except OSError as error:
+        raise unreadable(f"{OPTION}: the list", path, error) from None
+    except ValueError:
+        raise InputError(f"{place}: is no UTF-8 text; write one path or URL a line") from None
+    entries = [(number, line.strip()) for number, line in enumerate(lines, 1)]
+    sources = [
+        _named(text, path.parent, f"{place}, line {number}")
+        for number, text in entries
+        if text and not text.startswith("#")
+    ]
+    if not sources:
+        raise InputError(f"{place}: names no repository; write one path or URL a line")
+    return sources
+
+
+def _source(value: str, base: Path, place: str) -> str:
+    if not value.strip() or "\0" in value:
+        raise InputError(f"{place}: names no repository; give a path or a URL")
+    if value.startswith("-"):
+        raise InputError(f"{place}: {printable(shown(value))} looks like an option; write ./{printable(shown(value))}")
+    if url := URL.fullmatch(value):
+        return _checked_url(value, url[1], place)
+    try:
+        path = base / Path(value).expanduser()
+        is_folder, exists = path.is_dir(), path.exists()
+    except (OSError, RuntimeError) as error:
+        raise InputError(f"{place}: {printable(shown(value))[:200]} cannot be looked at: {error}") from None
+    if is_folder:
+        return str(Path(os.path.abspath(path)))  # noqa: PTH100 - resolve() would follow links
+    if _REMOTE_HELPER.match(value):
+        raise InputError(f"{place}: {printable(shown(value))} names a command; give a path or one of {_allowed()}")
+    if (remote := _SCP_LIKE.fullmatch(value)) and not exists:
+        if remote[1].startswith("-"):
+            raise InputError(f"{place}: {printable(shown(value))} names no host")
+        return value
+    problem = "is not a folder" if exists else "does not exist"
+    raise InputError(f"{place}: {printable(str(path))} {problem}; give the folder of a git repository, or a URL")
+
+
+def _checked_url(value: str, transport: str, place: str) -> str:
+    if transport not in TRANSPORTS:
+        raise InputError(f"{place}: the transport of {printable(shown(value))} is not one of {_allowed()}")
+    try:
+        host = urlsplit(value).hostname or ""
+    except ValueError:
+        raise InputError(f"{place}: a URL that cannot be read; give one of {_allowed()}") from None
+    if transport == "file":
+        if host or not urlsplit(value).path.startswith("/"):
+            raise InputError(f"{place}: {printable(shown(value))} is on no folder of this machine; write file:///path")
+    elif not host or host.startswith("-"):
+        raise InputError(f"{place}: {printable(shown(value))} names no host")
+    return value
+
+
+def _allowed() -> str:
+    return ", ".join(f"{name}://" for name in TRANSPORTS)
+
+
 def _stem(location: str) -> str:
     """The last part of a path or URL; of a path the last that says something, as in `acme/repo.git` or `acme/.git`."""
     parts = re.split(r"[/:\\]", shown(location).rstrip("/\\"))
@@ -171,22 +188,3 @@ def _stem(location: str) -> str:
 
 def _fit_name(text: str) -> str:
     return _UNSAFE.sub("-", text)[:_NAME_LENGTH].strip(".-")
-
-
-def shown(source: str) -> str:
-    """A source as it may be shown: without a URL's user, password, query and fragment."""
-    if url := URL.fullmatch(source):
-        address = re.split(r"[?#]", url[2], maxsplit=1)[0]
-        host, slash, path = address.partition("/")
-        return f"{url[1]}://{host.rpartition('@')[2]}{slash}{path}"
-    return source
-
-
-_NAMED = re.compile(r"([^/:@=\\.-][^/:@=\\]*)=(.+)", re.DOTALL)
-
-
-def _is_folder(value: str, base: Path) -> bool:
-    try:
-        return (base / value).is_dir()
-    except (OSError, ValueError):
-        return False

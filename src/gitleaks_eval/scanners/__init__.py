@@ -1,13 +1,17 @@
-"""The scanners that can be under test: a file for each says what is its own."""
+"""The scanners that can be under test: a file for each in `adapters` says what is its own."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.scanners import adapters
 from gitleaks_eval.scanners.adapter import Adapter, Sources
-from gitleaks_eval.scanners.betterleaks import BETTERLEAKS
-from gitleaks_eval.scanners.gitleaks import GITLEAKS
+from gitleaks_eval.scanners.adapters.gitleaks import ADAPTER as GITLEAKS
 
 __all__ = [
-    "BETTERLEAKS",
     "GITLEAKS",
+    "IGNORE_FILES",
     "SCANNERS",
     "Adapter",
     "Sources",
@@ -17,7 +21,19 @@ __all__ = [
     "scanner_of_help",
 ]
 
-SCANNERS = {adapter.name: adapter for adapter in (GITLEAKS, BETTERLEAKS)}
+
+def _adapters() -> Iterator[Adapter]:
+    """Gitleaks, which is meant where none is named, and the others by name."""
+    yield GITLEAKS
+    for module in iter_modules(adapters.__path__):
+        adapter: Adapter = import_module(f"{adapters.__name__}.{module.name}").ADAPTER
+        if adapter is not GITLEAKS:
+            yield adapter
+
+
+SCANNERS = {adapter.name: adapter for adapter in _adapters()}
+# Of any scanner, whichever is under test: some read those of others.
+IGNORE_FILES = frozenset(name for adapter in SCANNERS.values() for name in adapter.ignore_files)
 
 
 def known_scanner(name: str, named_by: str) -> Adapter:

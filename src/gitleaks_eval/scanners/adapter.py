@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass, replace
 
+from gitleaks_eval.config.keys import ConfigKeys
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
@@ -19,14 +21,16 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A scanner: how it is named, where its releases are, how it is built, what must be switched off in it.
+    """A scanner: how it is named, released and built, what it reads, and what must be switched off in it.
 
     `repository` is `owner/name` on GitHub; `checksums` is the file of a release that lists the SHA-256 of its
     archives, with `{version}` for the version; `module` is the Go module of its program and
     `other_modules` are others that its build information may name; the variables `version_stamps` hold the
     version in a build; `live_validation` is the flag, where a build has it, that would send findings to services.
     `sources` are those of the newest version; configurations in a variable are obeyed from the version
-    `contents_since` on.
+    `contents_since` on. Of the `ignore_files` at the root of a repository it reads the first that is there; a line with
+    one of `allow_comments` hides nothing in a scan with the flag `ignore_allow`, where a build has it. From
+    `short_fingerprints_since` on an entry of an ignore file may leave out the commit.
     """
 
     name: str
@@ -41,6 +45,11 @@ class Adapter:
     live_validation: str | None
     sources: Sources
     contents_since: tuple[int, ...]
+    ignore_files: tuple[str, ...]
+    allow_comments: tuple[str, ...]
+    ignore_allow: str
+    short_fingerprints_since: tuple[int, ...]
+    config_keys: ConfigKeys
 
     @property
     def build_information(self) -> re.Pattern[bytes]:
@@ -52,6 +61,11 @@ class Adapter:
         """Where this version, `8.30.1`, looks for its configuration."""
         numbers = tuple(map(int, version.split(".")))
         return self.sources if numbers >= self.contents_since else replace(self.sources, contents=())
+
+    def knows_short_fingerprints(self, version: str) -> bool:
+        """Whether this version takes entries of an ignore file without a commit; one that is not known does."""
+        numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
+        return numbers is None or tuple(map(int, numbers.groups())) >= self.short_fingerprints_since
 
     def sources_by_help(self, usage: str) -> Sources:
         """Where a build looks for its configuration that has this `--help`."""

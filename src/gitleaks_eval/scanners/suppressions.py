@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.repositories.head import HeadFile, contents_of, head_files
+from gitleaks_eval.scanners import IGNORE_FILES, SCANNERS
 from gitleaks_eval.scanners.build import ScannerBuild
 
 LISTED_AT_MOST = 1000
@@ -17,9 +18,11 @@ LARGEST_FILE = 10 << 20
 # As git does, to tell text from binary.
 _LOOKED_AT_FOR_NUL = 8000
 _KINDS = ("config", "ignore-entry", "allow-comment")
-_COMMENT = re.compile(rb"(?:gitleaks|betterleaks):allow")
+# What hides findings from one scanner is of interest where another is under test: it would hide them tomorrow.
+_CONFIGS = {name.encode() for adapter in SCANNERS.values() for name in adapter.sources.files}
+_COMMENTS = {text.encode() for adapter in SCANNERS.values() for text in adapter.allow_comments}
+_COMMENT = re.compile(b"|".join(map(re.escape, sorted(_COMMENTS))))
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_RELEASE = re.compile(r"(\d+)\.(\d+)")
 
 Finding = Mapping[str, Any]
 
@@ -47,24 +50,6 @@ class Suppressions:
     listed: tuple[Suppression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """What a scanner looks for, in the order in which it does: it reads the first file of a kind that is there."""
-
-    configs: tuple[bytes, ...]
-    ignores: tuple[bytes, ...]
-    comments: tuple[bytes, ...]
-
-
-_GITLEAKS = _Names((b".gitleaks.toml",), (b".gitleaksignore",), (b"gitleaks:allow",))
-# It came after Gitleaks and reads its names, too.
-_BETTERLEAKS = _Names(
-    (b".betterleaks.toml", *_GITLEAKS.configs),
-    (b".betterleaksignore", *_GITLEAKS.ignores),
-    (b"betterleaks:allow", *_GITLEAKS.comments),
-)
-
-
 def suppressions(repository: Path, findings: Sequence[Finding], build: ScannerBuild, seconds: float) -> Suppressions:
     """What HEAD of a clone suppresses; `findings` are those of a scanner's report, of a scan with `obey_allow=False`.
 
@@ -74,10 +59,9 @@ def suppressions(repository: Path, findings: Sequence[Finding], build: ScannerBu
     Raises:
         EvaluationError: when git cannot read the clone, or not in `seconds` for each of two passes.
     """
-    names = _BETTERLEAKS if build.name == "betterleaks" else _GITLEAKS
-    hidden = _hidden_by_comments(repository, findings, names, seconds)
+    hidden = _hidden_by_comments(repository, findings, build, seconds)
     fingerprints = _fingerprints(findings, build)
-    everything = _every(head_files(repository, LARGEST_FILE, seconds), hidden, fingerprints, names, build)
+    everything = _every(head_files(repository, LARGEST_FILE, seconds), hidden, fingerprints, build)
     numbers = itertools.count()
     # There may be more than memory holds: zip() takes a number for each that comes, and the next one is how many.
     most = heapq.nsmallest(LISTED_AT_MOST, (one for one, _ in zip(everything, numbers)), key=_weight)  # noqa: B905 - numbers never end
@@ -88,20 +72,20 @@ def _every(
     files: Iterable[HeadFile],
     hidden: Mapping[str, Sequence["_Hidden"]],
     fingerprints: Counter[str],
-    names: _Names,
     build: ScannerBuild,
 ) -> Iterator[Suppression]:
-    ignores_are_read = True
+    ignores: dict[str, HeadFile] = {}
     for file in files:
-        if file.path in _BETTERLEAKS.configs:
+        if file.path in _CONFIGS:
             yield Suppression("config", _text(file.path), None, obeyed=False, hides=None)
-        elif file.path in _BETTERLEAKS.ignores:
-            # Files come in the order of their names, in which the one that betterleaks prefers is the first.
-            is_read = ignores_are_read and file.path in names.ignores
-            ignores_are_read = ignores_are_read and not is_read
-            yield from _ignore_entries(file, fingerprints if is_read else Counter())
+        elif _text(file.path) in IGNORE_FILES:
+            ignores[_text(file.path)] = file
         if not file.is_symlink:
-            yield from _allow_comments(file, hidden.get(_text(file.path), ()), names, build)
+            yield from _allow_comments(file, hidden.get(_text(file.path), ()), build)
+    # The scanner reads the first that is there, and only that one.
+    read = next((name for name in build.adapter.ignore_files if name in ignores), None)
+    for name, file in ignores.items():
+        yield from _ignore_entries(file, fingerprints if name == read else Counter())
 
 
 def _weight(suppression: Suppression) -> tuple[Any, ...]:
@@ -123,9 +107,7 @@ def _text(path: bytes) -> str:
 
 def _fingerprints(findings: Iterable[Finding], build: ScannerBuild) -> Counter[str]:
     counted: Counter[str] = Counter()
-    release = _RELEASE.match(build.version)
-    # Measured: 8.16.0 compares whole fingerprints only, 8.18.4 also those without a commit.
-    with_commit_only = build.name == "gitleaks" and release and (int(release[1]), int(release[2])) < (8, 18)
+    with_commit_only = not build.adapter.knows_short_fingerprints(build.version)
     for finding in findings:
         place = f"{finding['File']}:{finding['RuleID']}:{finding['StartLine']}"
         counted[f"{finding['Commit']}:{place}"] += 1
@@ -165,8 +147,12 @@ class _Hidden:
     line: bytes
 
 
+def _comments_of(build: ScannerBuild) -> list[bytes]:
+    return [text.encode() for text in build.adapter.allow_comments]
+
+
 def _hidden_by_comments(
-    repository: Path, findings: Iterable[Finding], names: _Names, seconds: float
+    repository: Path, findings: Iterable[Finding], build: ScannerBuild, seconds: float
 ) -> dict[str, list[_Hidden]]:
     """By file, the findings that a comment would have hidden: the scanner looks at the lines as they were committed."""
     by_object: dict[bytes, list[Finding]] = defaultdict(list)
@@ -177,23 +163,22 @@ def _hidden_by_comments(
     hidden: dict[str, list[_Hidden]] = defaultdict(list)
     if not by_object:
         return hidden
+    comments = _comments_of(build)
     contents = contents_of(repository, by_object, LARGEST_FILE, seconds)
     for found, content in zip(by_object.values(), contents, strict=True):
-        if content is None or not any(name in content for name in names.comments):
+        if content is None or not any(text in content for text in comments):
             continue
         lines = content.split(b"\n")
         for finding in found:
             start, end = finding["StartLine"], finding.get("EndLine", finding["StartLine"])
             for line in lines[max(start - 1, 0) : end]:
-                if any(name in line for name in names.comments):
+                if any(text in line for text in comments):
                     hidden[finding["File"]].append(_Hidden(start, line))
                     break
     return hidden
 
 
-def _allow_comments(
-    file: HeadFile, hidden: Iterable[_Hidden], names: _Names, build: ScannerBuild
-) -> Iterator[Suppression]:
+def _allow_comments(file: HeadFile, hidden: Iterable[_Hidden], build: ScannerBuild) -> Iterator[Suppression]:
     if not _COMMENT.search(file.content) or b"\0" in file.content[:_LOOKED_AT_FOR_NUL]:
         return
     lines = {number: line for number, line in enumerate(file.content.split(b"\n"), 1) if _COMMENT.search(line)}
@@ -202,7 +187,7 @@ def _allow_comments(
         places[line].append(number)
     hides = Counter(_nearest(places[one.line], one.start) for one in hidden if one.line in places)
     for number, line in lines.items():
-        obeyed = not build.ignores_allow and any(name in line for name in names.comments)
+        obeyed = not build.ignores_allow and any(text in line for text in _comments_of(build))
         yield Suppression("allow-comment", _text(file.path), number, obeyed, None if obeyed else hides[number])
 
 

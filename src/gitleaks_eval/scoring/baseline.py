@@ -8,17 +8,16 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
+from gitleaks_eval.analysis.matching import MISSED, Match, Matching
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.core.text import json_value
-from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
+from gitleaks_eval.scoring.evaluated import STATUSES, CheckKey, Evaluated
 from gitleaks_eval.scoring.saved import SUPPORTED_SCHEMA
 
 KIND = "gitleaks-eval baseline"
-STATUSES = (EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED)
 _SCANNER = ("name", "version", "config", "config_sha256", "decode_depth", "mode")
 _REPORTED = {"reported_rule_id": "rule_id", "reported_line_number": "line_number", "reported_severity": "severity"}
 _TEXT: Collection[type] = {str}

@@ -9,10 +9,11 @@ from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.core.text import few
 from gitleaks_eval.scoring.differences import CheckChange, Difference, Differences, find_differences
 from gitleaks_eval.scoring.evaluated import BADNESS, CheckKey, Evaluated
-from gitleaks_eval.scoring.excuses import SPEED_CHECKS, explains, fails_by_loss
+from gitleaks_eval.scoring.excuses import SPEED, explains, fails_by_loss
 from gitleaks_eval.scoring.surveyed import Moves, moves
 
 SAFE, REVIEW, REGRESSION, INCOMPLETE = "SAFE", "REVIEW", "REGRESSION", "INCOMPLETE"
+_KIND_TEXTS = {"severity_changed": "of another severity", "restored": "exact again"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()
     differences = find_differences(baseline.matchings, candidate.matchings)
     worse, better = _changed_checks(baseline.outcomes, candidate.outcomes)
     moved = moves(baseline.surveyed, candidate.surveyed) if baseline.surveyed and candidate.surveyed else Moves()
-    verdict, reasons = _judge(baseline, candidate, differences, worse, moved)
+    verdict, reasons = _judge(baseline, candidate, differences, moved)
     return Pair(
         baseline=baseline.name,
         candidate=candidate.name,
@@ -63,13 +64,7 @@ def neighbours(candidates: Iterable[Evaluated]) -> list[Pair]:
     return [replace(compare(before, after), neighbour=True) for before, after in pairwise(candidates)]
 
 
-def _judge(
-    baseline: Evaluated,
-    candidate: Evaluated,
-    differences: Differences,
-    worse: Sequence[CheckChange],
-    moved: Moves,
-) -> tuple[str, list[str]]:
+def _judge(baseline: Evaluated, candidate: Evaluated, differences: Differences, moved: Moves) -> tuple[str, list[str]]:
     unfinished = [f"{one.name} has errors" for one in (baseline, candidate) if one.has_errors]
     has_surveys = bool(baseline.surveyed and candidate.surveyed)
     if not has_surveys and not baseline.matchings.keys() & candidate.matchings.keys():
@@ -78,23 +73,24 @@ def _judge(
         f"{name}: {candidate.name} misses what only its own ground truth lists"
         for name in sorted(differences.uncompared)
     ]
-    worse = [change for change in worse if change.candidate_outcome == "failed"]
-    slower = [change for change in worse if change.check_id in SPEED_CHECKS]
-    failing = [change for change in worse if not explains(differences, change.check_id, change.scenario)]
-    not_by_loss = [change for change in failing if not fails_by_loss(differences, change.check_id, change.scenario)]
+    failed = [key for key, outcome in candidate.outcomes.items() if outcome == "failed"]
+    worse = {
+        key: candidate.about.get(key, ())
+        for key in failed
+        if key in baseline.outcomes and BADNESS[baseline.outcomes[key]] < BADNESS["failed"]
+    }
+    slower = [key for key, about in worse.items() if SPEED in about]
+    failing = [key for key, about in worse.items() if not explains(differences, about, key.scenario)]
+    not_by_loss = [key for key in failing if not fails_by_loss(differences, worse[key], key.scenario)]
     # Not for times: they differ between two runs of one build.
     to_review = any((differences.new, differences.moved, differences.relabelled, differences.severity_changed))
-    unknown = [
-        _check(key)
-        for key, outcome in candidate.outcomes.items()
-        if outcome == "failed" and key not in baseline.outcomes
-    ]
+    unknown = [_check(key) for key in failed if key not in baseline.outcomes]
     unknown += [name for name, faults in candidate.lint.items() if faults and name not in baseline.lint]
     lint = list(_worse_lint(baseline, candidate))
     reasons = [
         *unfinished,
         *_number_lost(differences),
-        *(f"{_check(change)} fails, and passes with {baseline.name}" for change in not_by_loss),
+        *(f"{_check(key)} fails, and passes with {baseline.name}" for key in not_by_loss),
         *lint,
         *moved.reasons(),
         *[f"{len(unknown)} checks fail that {baseline.name} does not have ({few(unknown)})"] * bool(unknown),
@@ -138,9 +134,6 @@ def _numbers(differences: Differences) -> Iterator[str]:
         yield f"{rule_id} and {other} are one rule, renamed"
 
 
-_KIND_TEXTS = {"severity_changed": "of another severity", "restored": "exact again"}
-
-
 def _changed_checks(
     baseline: Mapping[CheckKey, str], candidate: Mapping[CheckKey, str]
 ) -> tuple[tuple[CheckChange, ...], tuple[CheckChange, ...]]:
@@ -153,8 +146,8 @@ def _changed_checks(
     return tuple(compress(changes, is_worse)), tuple(compress(changes, map(not_, is_worse)))
 
 
-def _check(change: CheckChange | CheckKey) -> str:
-    return f"{change.check_id} of {change.scenario}" if change.scenario else change.check_id
+def _check(key: CheckKey) -> str:
+    return f"{key.check_id} of {key.scenario}" if key.scenario else key.check_id
 
 
 def _unshared(baseline: Evaluated, candidate: Evaluated) -> Iterator[str]:
@@ -168,12 +161,3 @@ def _unshared(baseline: Evaluated, candidate: Evaluated) -> Iterator[str]:
         if checks:
             ids = sorted({key.check_id for key in checks})
             yield f"not compared: only {one.name} has {len(checks)} checks ({few(ids)})"
-
-
-def explained(pair: Pair) -> frozenset[tuple[str, str | None]]:
-    """The checks that only the candidate fails and that what is to review explains."""
-    return frozenset(
-        (change.check_id, change.scenario)
-        for change in pair.checks_worse
-        if explains(pair.differences, change.check_id, change.scenario)
-    )

@@ -7,7 +7,11 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
+from gitleaks_eval.scenarios.scenario import Place
 from gitleaks_eval.scoring.evaluated import STATUSES
+
+# The fields of a difference that is only counted, but for its scenario.
+_COUNTED = ("", None, "", None, None, None, None)
 
 
 class Difference(NamedTuple):
@@ -72,7 +76,7 @@ DIFFERENCES = tuple(one.name for one in fields(Differences) if one.name not in {
 
 
 def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, Matching]) -> Differences:
-    """The findings that differ in the scenarios that both have."""
+    """The findings that differ in the scenarios that both have, by name of scenario."""
     found: defaultdict[str, list[Difference]] = defaultdict(list)
     left_out: list[str] = []
     uncompared: set[str] = set()
@@ -81,24 +85,19 @@ def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, M
         unshared = truths[0].keys() ^ truths[1].keys()
         if any(one.status not in {EXACT, UNEXPECTED} and _place(one) in unshared for one in candidate[name].matches):
             uncompared.add(name)
-        for kind, difference in different_findings(name, baseline[name], candidate[name], unshared):
+        for kind, difference in _different_findings(name, baseline[name], candidate[name], unshared):
             found[kind].append(difference)
         for kind, difference in _different_counts(name, baseline[name], candidate[name]):
             found[kind].append(difference)
         left_out += _left_out(name, *truths)
-        if unlisted(baseline[name]) != unlisted(candidate[name]):
+        if _unlisted(baseline[name]) != _unlisted(candidate[name]):
             left_out.append(f"{name}: the ground truths count different numbers that they do not list: not compared")
     kinds = {kind: tuple(found[kind]) for kind in DIFFERENCES}
     return Differences(left_out=tuple(left_out), uncompared=frozenset(uncompared), **kinds)
 
 
-# File, line and rule.
-_Place = tuple[str, int, str]
-_COUNTED = ("", None, "", None, None, None, None)
-
-
-def different_findings(
-    scenario: str, baseline: Matching, candidate: Matching, unshared: Collection[_Place]
+def _different_findings(
+    scenario: str, baseline: Matching, candidate: Matching, unshared: Collection[Place]
 ) -> Iterator[tuple[str, Difference]]:
     """Each finding that differs, with what that means; a finding may be two kinds of difference.
 
@@ -117,7 +116,7 @@ def different_findings(
 
 def _different_counts(scenario: str, baseline: Matching, candidate: Matching) -> Iterator[tuple[str, Difference]]:
     """Differences of the findings that a truth only counts: what one lacks of a total, the other has."""
-    if unlisted(baseline) == unlisted(candidate):
+    if _unlisted(baseline) == _unlisted(candidate):
         for more, less, number in (
             ("lost", "gained", candidate.unlisted_missed - baseline.unlisted_missed),
             ("new", "gone", candidate.unlisted_unexpected - baseline.unlisted_unexpected),
@@ -125,25 +124,25 @@ def _different_counts(scenario: str, baseline: Matching, candidate: Matching) ->
             yield from [(more if number > 0 else less, Difference(scenario, *_COUNTED))] * abs(number)
 
 
-def _truth(matching: Matching) -> Counter[_Place]:
+def _truth(matching: Matching) -> Counter[Place]:
     return Counter(_place(match) for match in matching.matches if match.status != UNEXPECTED)
 
 
-def _left_out(scenario: str, baseline: Counter[_Place], candidate: Counter[_Place]) -> Iterator[str]:
+def _left_out(scenario: str, baseline: Counter[Place], candidate: Counter[Place]) -> Iterator[str]:
     number = ((baseline - candidate) + (candidate - baseline)).total()
     if number:
         yield f"{scenario}: {number} findings that only one of the two ground truths lists are not compared"
 
 
-def _by_place(matches: Counter[Match]) -> dict[tuple[_Place, bool], list[Match]]:
+def _by_place(matches: Counter[Match]) -> dict[tuple[Place, bool], list[Match]]:
     """Matches by place and whether one is expected there; found ones first, so that they stand for found ones."""
-    places: defaultdict[tuple[_Place, bool], list[Match]] = defaultdict(list)
+    places: defaultdict[tuple[Place, bool], list[Match]] = defaultdict(list)
     for match in sorted(matches.elements(), key=lambda match: (STATUSES.index(match.status), repr(match))):
         places[_place(match), match.status != UNEXPECTED].append(match)
     return dict(places)
 
 
-def _place(match: Match) -> _Place:
+def _place(match: Match) -> Place:
     return match.file_path, match.line_number, match.rule_id
 
 
@@ -200,6 +199,6 @@ def _severity(old: Match | None, new: Match | None) -> str | None:
     return (old.reported_severity or old.severity) if old else None
 
 
-def unlisted(matching: Matching) -> int:
-    """How many secrets a ground truth expects without saying where."""
+def _unlisted(matching: Matching) -> int:
+    """How many secrets a ground truth only counts: it expects them without saying where."""
     return matching.unlisted_detected + matching.unlisted_missed

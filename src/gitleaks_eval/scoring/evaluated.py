@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Matching
 from gitleaks_eval.analysis.metrics import Metrics, make_metrics
@@ -13,6 +13,7 @@ from gitleaks_eval.scoring.surveyed import Surveyed
 # The tests of a configuration; where it is the scanner's own there are none, and nothing is wrong.
 LINT_CHECKS = ("CL-1", "CL-2")
 STATUSES = (EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED)
+Of = TypeVar("Of")
 BADNESS = {"passed": 0, "not_applicable": 0, "failed": 1, "error": 2}
 
 
@@ -31,6 +32,7 @@ class Evaluated:
     `matchings` are by scenario, of which the `corpora` are external; `scanner` has the keys of the report's
     `scanner`, `score` is 0 to 1, `lint` has the faults of its configuration by check id, where they are known,
     `scan_ms` the median time of one scan, repeated, in milliseconds and `scan_ms_spread` its least and most.
+    `about` is what the marks of its checks say; a saved report does not have it, and a baseline needs none.
     `surveyed` is None where rules and places were not asked for.
     """
 
@@ -47,6 +49,7 @@ class Evaluated:
     scan_ms_spread: tuple[float, float] | None = None
     lint: Mapping[str, frozenset[str]] = field(default_factory=dict)
     corpora: frozenset[str] = frozenset()
+    about: Mapping[CheckKey, tuple[str, ...]] = field(default_factory=dict)
     surveyed: Surveyed | None = None
 
     def planted(self) -> Metrics:
@@ -58,14 +61,14 @@ class Evaluated:
         return make_metrics({name: one for name, one in self.matchings.items() if name in self.corpora})
 
 
-def check_outcomes(results: Iterable[tuple[str, str | None, str]]) -> dict[CheckKey, str]:
-    """Outcomes by key, from (check id, scenario, outcome) in the order of collection."""
+def by_key(results: Iterable[tuple[str, str | None, Of]]) -> dict[CheckKey, Of]:
+    """What checks have (an outcome) by key, from (check id, scenario, what it has) in the order of collection."""
     seen: Counter[tuple[str, str | None]] = Counter()
-    outcomes = {}
-    for check_id, scenario, outcome in results:
-        outcomes[CheckKey(check_id, scenario, seen[check_id, scenario])] = outcome
+    found = {}
+    for check_id, scenario, value in results:
+        found[CheckKey(check_id, scenario, seen[check_id, scenario])] = value
         seen[check_id, scenario] += 1
-    return outcomes
+    return found
 
 
 def lint_faults(config: str | None, found: Iterable[tuple[str, Any]]) -> dict[str, frozenset[str]]:

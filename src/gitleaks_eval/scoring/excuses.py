@@ -1,54 +1,53 @@
 """Which failures of a candidate the comparison already explains."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from gitleaks_eval.scoring.differences import Differences
 from gitleaks_eval.scoring.evaluated import CheckKey
 
-# Checks that see which findings there are; SP-3 and SP-4 are about time and size by finding.
-FINDING_CHECKS = frozenset(
-    [
-        *(f"SA-{number}" for number in range(1, 12)),
-        *(f"SD-{number}" for number in range(1, 5)),
-        *("SP-3", "SP-4", "EC-1", "EC-4"),
-    ]
-)
-SPEED_CHECKS = frozenset(["SP-1", "SP-2", "SP-3"])
+# What a check may say that it is about (`about=` of its mark).
+FINDINGS, SPEED = "findings", "speed"
 AS_IN_BASELINE = "as in baseline"
+SLOWER = "slower than the baseline"
 TO_REVIEW = "to review: findings differ from the baseline"
 
 
-def explains(differences: Differences, check_id: str, scenario: str | None) -> bool:
+def explains(differences: Differences, about: Collection[str], scenario: str | None) -> bool:
     """Whether a failure of a check that the baseline passes is a matter of review, and no regression.
 
-    What is new, moved, relabelled or of another severity explains the checks that look at findings, in its
-    scenario, unless something is lost there as well; a failure of SP-1 to SP-3 means slower, which is told and no more.
+    What is new, moved, relabelled or of another severity explains the checks about findings, in its
+    scenario, unless something is lost there as well; one about speed fails for what is slower, which decides nothing.
     """
-    if check_id in SPEED_CHECKS:
+    if SPEED in about:
         return True
-    return check_id in FINDING_CHECKS and scenario in differences.to_review()
+    return FINDINGS in about and scenario in differences.to_review()
 
 
-def excuse(differences: Differences, baseline: Mapping[CheckKey, str], key: CheckKey, *, review: bool) -> str | None:
+def excuse(
+    differences: Differences,
+    baseline: Mapping[CheckKey, str],
+    key: CheckKey,
+    about: Collection[str],
+    *,
+    review: bool,
+) -> str | None:
     """Why a failure of a check in a comparison is not one of this candidate (its xfail reason), else None.
 
-    `review` is whether what is to review is accepted (`--gitleaks-fail-on=regression`). Where the candidate
-    loses something, a check that looks at findings fails for more than it does with the baseline.
+    `about` is what its mark says; `review` is whether what is to review is accepted
+    (`--gitleaks-fail-on=regression`). Where the candidate loses something, a check about findings fails for more
+    than it does with the baseline.
     """
-    if fails_by_loss(differences, key.check_id, key.scenario):
+    if fails_by_loss(differences, about, key.scenario):
         return None
-    if key.check_id in FINDING_CHECKS and key.scenario in differences.uncompared:
+    if FINDINGS in about and key.scenario in differences.uncompared:
         return None
     if baseline.get(key) == "failed":
         return AS_IN_BASELINE
-    if key.check_id in SPEED_CHECKS:
+    if SPEED in about:
         return SLOWER if key in baseline else None
-    return TO_REVIEW if review and explains(differences, key.check_id, key.scenario) else None
+    return TO_REVIEW if review and explains(differences, about, key.scenario) else None
 
 
-def fails_by_loss(differences: Differences, check_id: str, scenario: str | None) -> bool:
-    """Whether a check looks at findings, in a scenario that loses one."""
-    return check_id in FINDING_CHECKS and scenario in differences.losing()
-
-
-SLOWER = "slower than the baseline"
+def fails_by_loss(differences: Differences, about: Collection[str], scenario: str | None) -> bool:
+    """Whether a check is about findings, in a scenario that loses one."""
+    return FINDINGS in about and scenario in differences.losing()

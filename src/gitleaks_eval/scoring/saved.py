@@ -8,10 +8,25 @@ from gitleaks_eval.analysis.matching import UNEXPECTED, Match, Matching
 from gitleaks_eval.analysis.metrics import make_metrics
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.schema import report_problems
-from gitleaks_eval.scoring.evaluated import BADNESS, STATUSES, Evaluated, check_outcomes, lint_faults
+from gitleaks_eval.scoring.evaluated import BADNESS, STATUSES, Evaluated, by_key, lint_faults
 from gitleaks_eval.scoring.surveyed import surveyed_from
 
 SUPPORTED_SCHEMA = "1.0"
+_Kinds = Mapping[str, Collection[type]]
+_TEXT: Collection[type] = {str}
+_MAYBE_TEXT: Collection[type] = {str, type(None)}
+_RESULT_FIELDS: _Kinds = {"check_id": _TEXT, "scenario": _MAYBE_TEXT, "outcome": _TEXT}
+_FINDING_FIELDS: _Kinds = {
+    "scenario": _TEXT,
+    "status": _TEXT,
+    "file_path": _TEXT,
+    "line_number": {int},
+    "rule_id": _TEXT,
+    "severity": _MAYBE_TEXT,
+    "reported_rule_id": _MAYBE_TEXT,
+    "reported_line_number": {int, type(None)},
+    "reported_severity": _MAYBE_TEXT,
+}
 
 
 def evaluated_from_report(document: Any, source: str) -> Evaluated:
@@ -40,7 +55,7 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
     return Evaluated(
         name=source,
         matchings=_saved_matchings(document, option),
-        outcomes=check_outcomes((check_id, scenario, outcome) for check_id, scenario, outcome in results),
+        outcomes=by_key((check_id, scenario, outcome) for check_id, scenario, outcome in results),
         lint=lint_faults(document["scanner"]["config"], ((one["check_id"], one["actual"]) for one in linted)),
         scanner=document["scanner"],
         corpus_sha256=document["corpus_sha256"],
@@ -51,23 +66,6 @@ def evaluated_from_report(document: Any, source: str) -> Evaluated:
         corpora=frozenset(document.get("corpora", {}).get("by_scenario", ())),
         surveyed=surveyed_from(document.get("coverage")),
     )
-
-
-_Kinds = Mapping[str, Collection[type]]
-_TEXT: Collection[type] = {str}
-_MAYBE_TEXT: Collection[type] = {str, type(None)}
-_RESULT_FIELDS: _Kinds = {"check_id": _TEXT, "scenario": _MAYBE_TEXT, "outcome": _TEXT}
-_FINDING_FIELDS: _Kinds = {
-    "scenario": _TEXT,
-    "status": _TEXT,
-    "file_path": _TEXT,
-    "line_number": {int},
-    "rule_id": _TEXT,
-    "severity": _MAYBE_TEXT,
-    "reported_rule_id": _MAYBE_TEXT,
-    "reported_line_number": {int, type(None)},
-    "reported_severity": _MAYBE_TEXT,
-}
 
 
 def _saved_matchings(document: Mapping[str, Any], option: str) -> dict[str, Matching]:

@@ -17,10 +17,6 @@ CATEGORIES = (
     "Edge Cases",
     "Rollup Validation",
 )
-# The checks whose failure means a missed, wrong or unexpected secret; most others are structural.
-CRITICAL_CHECKS = frozenset(
-    ["SA-1", *(f"SA-{number}" for number in range(7, 12)), "SD-1", "SD-2", "SD-3", "SD-4", "SD-6"]
-)
 # "Decision Thresholds" of the requirements, on the 0-5 scale.
 THRESHOLDS = (("STRONG_PASS", 4.0), ("PASS", 3.5), ("WEAK_PASS", 3.0), ("FAIL", 0.0))
 _BEST = THRESHOLDS[0][0]
@@ -31,9 +27,9 @@ class Result(Protocol):
     """What scoring looks at in a check result."""
 
     @property
-    def category(self) -> str: ...  # noqa: D102 - see recorder.CheckResult
+    def category(self) -> str: ...  # noqa: D102 - see checks.result.CheckResult
     @property
-    def outcome(self) -> str: ...  # noqa: D102 - see recorder.CheckResult
+    def outcome(self) -> str: ...  # noqa: D102 - see checks.result.CheckResult
 
 
 @dataclass(frozen=True, slots=True)

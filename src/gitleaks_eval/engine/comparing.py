@@ -6,6 +6,7 @@ from typing import Any
 
 from gitleaks_eval.analysis.matching import MISSED, Match, Matching
 from gitleaks_eval.checks.outcome import Check, check_outcome
+from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.workbench import Workbench
@@ -25,14 +26,14 @@ class Comparing:
     workbenches: Mapping[str, Workbench]
     _differences: dict[tuple[str, str], Differences] = field(default_factory=dict)
 
-    def excuse(self, trial: Trial, check_id: str, check: Check, parameters: Mapping[str, Any]) -> str | None:
+    def excuse(self, trial: Trial, identity: Identity, check: Check, parameters: Mapping[str, Any]) -> str | None:
         """Why a failed check, with parameters of its own, does not fail the comparison, else None."""
         if self.is_baseline(trial):
             return AS_IN_BASELINE
-        key = CheckKey(check_id, trial.subject.name)
+        key = CheckKey(identity.check_id, trial.subject.name)
         try:
             outcomes = self._baseline_outcomes(trial, key, check, parameters)
-            return excuse(self._different(trial), outcomes, key, review=self.accepts_review)
+            return excuse(self._different(trial), outcomes, key, identity.about, review=self.accepts_review)
         except EvaluationError:
             # There is nothing to compare with: it fails by itself.
             return None

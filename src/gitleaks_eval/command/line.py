@@ -1,0 +1,170 @@
+"""The line of the command: its subcommands, its options, and what pytest is given for them."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, NoReturn
+
+import gitleaks_eval
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.option_table import FLAG, OPTIONS, Option
+
+PROGRAM = "gitleaks-eval"
+INTERRUPTED, USAGE_ERROR = 2, 4
+DEFAULT = "run"
+_NOT_THE_SCANNERS = f"--version stands alone and is that of {PROGRAM}; --scanner-version=X.Y.Z names the scanner's"
+TAKEN = [one for one in OPTIONS if not one.ini_only and one.option != FLAG]
+_SHORT = {one.option: one.short for one in TAKEN}
+
+
+class Subcommand(NamedTuple):
+    """A subcommand: what it does in a line, an example with a sentence, and what it adds for pytest."""
+
+    summary: str
+    example: str
+    added: tuple[str, ...] = ()
+    has_options: bool = True
+
+
+SUBCOMMANDS = {
+    "run": Subcommand(
+        "evaluate a scanner with its configuration (what is done without a subcommand)",
+        "gitleaks-eval run --scanner-version 8.30.1 --config .gitleaks.toml\n"
+        "  evaluates this version with this configuration, and ends with a decision.",
+    ),
+    "compare": Subcommand(
+        "compare versions or configurations, the first of them as the baseline",
+        "gitleaks-eval compare --config base/.gitleaks.toml --config head/.gitleaks.toml\n"
+        "  says what the second loses and gains. Without --config, --scanner-version, --binary and --baseline\n"
+        "  the tables [tool.gitleaks-eval.candidates.<name>] of pyproject.toml are compared.",
+    ),
+    "lint": Subcommand(
+        "say what in the configuration is ignored or refused, and which entry hides a secret",
+        "gitleaks-eval lint --config .gitleaks.toml\n  runs the lint of the configuration and no other check.",
+        ("-m", "config_lint"),
+    ),
+    "init": Subcommand(
+        "write .github/workflows/gitleaks-eval.yml, where there is none; nothing needs it",
+        "gitleaks-eval init\n  writes a job that evaluates each change of .gitleaks.toml.",
+        has_options=False,
+    ),
+}
+
+
+class Line(NamedTuple):
+    """A line that was read: which subcommand, and the arguments for pytest."""
+
+    subcommand: str
+    arguments: list[str]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Ends with pytest's status for a line that is wrong."""
+
+    def __init__(self, name: str, usage: str, description: str, epilog: str) -> None:
+        shown = argparse.RawDescriptionHelpFormatter
+        super().__init__(
+            name, usage=usage, description=description, epilog=epilog, formatter_class=shown, allow_abbrev=False
+        )
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE_ERROR, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
+
+
+def read_line(arguments: Sequence[str]) -> Line:
+    """Read the arguments; where the first is no subcommand, they are those of `run`.
+
+    Raises:
+        SystemExit: with status 4 when they are wrong on sight, with 0 after `--help` and `--version`.
+    """
+    first = arguments[0] if arguments else ""
+    if first in {"-h", "--help", "--version"}:
+        _show(arguments)
+    if first in SUBCOMMANDS:
+        return _read(first, arguments[1:])
+    return _read(DEFAULT, arguments)
+
+
+def _show(arguments: Sequence[str]) -> NoReturn:
+    width = max(map(len, SUBCOMMANDS))
+    listed = "\n".join(f"  {name:<{width}}  {one.summary}" for name, one in SUBCOMMANDS.items())
+    parser = _Parser(
+        PROGRAM,
+        usage=f"{PROGRAM} [{'|'.join(SUBCOMMANDS)}] [options] [pytest arguments]",
+        description="Is this build of Gitleaks, with this configuration, fit for use?",
+        epilog=f"subcommands ({PROGRAM} SUBCOMMAND --help tells more):\n{listed}\n\nexample:\n  {PROGRAM}\n"
+        "  evaluates the scanner on PATH with the .gitleaks.toml of this folder.",
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {gitleaks_eval.__version__}")
+    if len(arguments) > 1 and arguments[0] == "--version":
+        # It would end well, and nobody would have looked at what follows.
+        parser.error(_NOT_THE_SCANNERS)
+    parser.parse_args(arguments[:1])
+    parser.exit()
+
+
+def _read(name: str, arguments: Sequence[str]) -> Line:
+    """Split a line into options of ours and what pytest is given as it is, and write ours as pytest knows them."""
+    one = SUBCOMMANDS[name]
+    pytest_too = " [pytest arguments]" if one.has_options else ""
+    parser = _Parser(
+        f"{PROGRAM} {name}",
+        usage=f"{PROGRAM} {name} [options]{pytest_too}",
+        description=f"{one.summary[0].upper()}{one.summary[1:]}.",
+        epilog=f"example:\n  {one.example}",
+    )
+    if not one.has_options:
+        parser.parse_args(arguments)
+        return Line(name, [])
+    for option in TAKEN:
+        _add(parser, option)
+    ours, separator, others = _partition(arguments)
+    options, unknown = parser.parse_known_args([_shortened(argument) for argument in ours])
+    if any(argument.partition("=")[0] in {"--version", "-V"} for argument in unknown):
+        parser.error(_NOT_THE_SCANNERS)
+    if name == "compare":
+        _name_candidates(options, parser)
+    return Line(name, [FLAG, *_for_pytest(options), *unknown, *one.added, *separator, *others])
+
+
+def _add(parser: argparse.ArgumentParser, one: Option) -> None:
+    text = one.text.replace("%", "%%")
+    if one.is_flag:
+        parser.add_argument(one.short, dest=one.setting, action="store_true", help=text)
+    else:
+        action = "append" if one.repeatable else "store"
+        parser.add_argument(one.short, dest=one.setting, action=action, metavar=one.metavar, help=text)
+
+
+def _for_pytest(options: argparse.Namespace) -> Iterator[str]:
+    """The options with `=`: pytest looks for rootdir and ini file around a path behind a space."""
+    for one in TAKEN:
+        value = getattr(options, one.setting)
+        if one.is_flag:
+            yield from [one.option] * value
+        elif value is not None:
+            yield from (f"{one.option}={text}" for text in (value if one.repeatable else [value]))
+
+
+def _name_candidates(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    """Take the candidates of pyproject.toml where the line names none, and refuse one alone."""
+    versions, configurations = options.gitleaks_version or [""], options.gitleaks_config or [""]
+    if options.gitleaks_baseline or len(versions) * len(configurations) > 1:
+        return
+    if options.gitleaks_binary or any(versions + configurations):
+        parser.error(
+            "one candidate alone is compared with nothing: repeat --config or --scanner-version, name a saved run with"
+            " --baseline, or name none to take the candidates of pyproject.toml"
+        )
+    options.gitleaks_compare = True
+
+
+def _partition(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """What stands before `--`, it, and what stands behind it."""
+    place = list(arguments).index("--") if "--" in arguments else len(arguments)
+    return arguments[:place], arguments[place : place + 1], arguments[place + 1 :]
+
+
+def _shortened(argument: str) -> str:
+    """An option with its prefix, as pytest knows it, is the same option here."""
+    name, separator, value = argument.partition("=")
+    return f"{_SHORT.get(name, name)}{separator}{value}"

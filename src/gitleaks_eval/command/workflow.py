@@ -1,0 +1,37 @@
+"""`gitleaks-eval init`: a job for CI, written where there is none."""
+
+import sys
+from pathlib import Path
+
+from gitleaks_eval.core.resources import data
+from gitleaks_eval.core.text import printable
+
+WRITTEN, REFUSED = 0, 4
+PLACE = Path(".github", "workflows", "gitleaks-eval.yml")
+
+
+def write_workflow(folder: Path) -> int:
+    """Write the workflow into this folder; an existing file stays as it is. 0 if it was written, else 4."""
+    if problem := _problem(folder):
+        sys.stderr.write(f"gitleaks-eval init: {printable(problem)}\n")
+        return REFUSED
+    missing = "" if (folder / ".gitleaks.toml").exists() else "; it fails until there is a .gitleaks.toml"
+    sys.stdout.write(f"wrote {PLACE}{missing}\n")
+    return WRITTEN
+
+
+def _problem(folder: Path) -> str:
+    """Write it; why that cannot be, or empty."""
+    top = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+    if top != folder:
+        return f"workflows are read at the top of a repository only; run it in {top}"
+    path = folder / PLACE
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(data("workflow.yml").read_bytes())
+    except FileExistsError:
+        return f"{PLACE} is there already and stays as it is; move it away to have a new one"
+    except OSError as error:
+        return f"{PLACE} cannot be written: {error.strerror or error}"
+    return ""

@@ -1,0 +1,212 @@
+"""Build a repository, take a turn, scan, and accept the scan only if git and the canary confirm it."""
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.sharing import all_turns, made_once, turn
+from gitleaks_eval.core.speed import cores_beside_others
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.corpora.files import corpus_repository
+from gitleaks_eval.engine.shared import Bench
+from gitleaks_eval.engine.watching import UNDER_WAY, under_way
+from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
+from gitleaks_eval.repositories.log import Readable, readable
+from gitleaks_eval.scanners.build import ScannerBuild
+from gitleaks_eval.scanners.canary import build_canary, check_canary
+from gitleaks_eval.scanners.scan import Scan, Scanner, unread
+from gitleaks_eval.scenarios.recipe import Recipe
+from gitleaks_eval.scenarios.scenario import Expected, Scenario
+from gitleaks_eval.scenarios.secrets import Secret
+
+# How often a scan that was too slow beside others is repeated alone, until it is fast enough.
+ATTEMPTS_ALONE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """The canary repository, what is planted in it, and which counters the log of its scan had."""
+
+    repository: BuiltRepository
+    secrets: tuple[Secret, ...]
+    counts_commits: bool
+    counts_bytes: bool
+
+    def lacks_counter(self, scan: Scan) -> bool:
+        """Whether the log of a scan lacks a counter that the canary's had."""
+        return (self.counts_commits and scan.commits is None) or (self.counts_bytes and scan.added_bytes is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """A repository, the fastest of `attempts` scans of it, and the least and the longest time in ms."""
+
+    repository: BuiltRepository
+    scan: Scan
+    attempts: int
+    spread_ms: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenScanner:
+    """A scanner that has found the canary's secrets: only such a one's scans are accepted.
+
+    Its scans take turns in the folder `turns`, with those of all processes and candidates of the run.
+    """
+
+    scanner: Scanner
+    canary: Canary
+    turns: Path
+
+    def scan_scenario(self, scenario: Scenario, repository: BuiltRepository) -> Scanned:
+        """Scan beside others; repeat alone, at most three times, while it seems too slow.
+
+        Raises:
+            EvaluationError: when a scan is not accepted, or two of them found different secrets.
+        """
+        with turn(self.turns, _cores()), self._under_way(scenario.name):
+            scans = [self._accepted(repository, cores=cores_beside_others(repository.readable.added_bytes))]
+        while len(scans) <= ATTEMPTS_ALONE and _over_threshold(scans, scenario.expected):
+            with all_turns(self.turns, _cores()), self._under_way(scenario.name):
+                scans.append(self._accepted(repository))
+        if len({_found(scan) for scan in scans}) > 1:
+            raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
+        times = sorted(one.duration_ms for one in scans)
+        return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans), (times[0], times[-1]))
+
+    def scan_clone(self, name: str, path: Path, seconds: float) -> Scanned:
+        """Scan a clone once; comments in it that allow a secret hide nothing, where the build can be told so.
+
+        Raises:
+            EvaluationError: when the scan is not accepted, or git takes longer than `seconds` to count.
+        """
+        with turn(self.turns, _cores()), self._under_way(name):
+            repository = BuiltRepository(path, readable(path, seconds))
+            scan = self._accepted(repository, obey_allow=False)
+        return Scanned(repository, scan, 1, (scan.duration_ms, scan.duration_ms))
+
+    def time_canary(self) -> float:
+        """Scan the canary while no other scan of the run is under way; return the milliseconds.
+
+        Raises:
+            EvaluationError: when the scan fails.
+        """
+        with all_turns(self.turns, _cores()):
+            return self.scanner.scan(self.canary.repository.path).duration_ms
+
+    def _accepted(self, repository: BuiltRepository, *, obey_allow: bool = True, cores: int | None = None) -> Scan:
+        """Scan; accept an empty report only if the scanner finds a planted secret afterwards, with as many cores."""
+        scan = self.scanner.scan(repository.path, obey_allow=obey_allow, cores=cores)
+        problem = unread(scan, repository.readable)
+        if self.canary.lacks_counter(scan):
+            problem = "it does not say what it read, as it did for the canary"
+        if problem:
+            raise EvaluationError(f"the scan does not count: {problem} (repository {repository.path})")
+        if not scan.findings:
+            check_canary(self.scanner, self.canary.repository, self.canary.secrets, cores=cores)
+        return scan
+
+    def _under_way(self, name: str) -> contextlib.AbstractContextManager[None]:
+        return under_way(self.turns.parent / UNDER_WAY, printable(name))
+
+
+def scanner_of(bench: Bench, stop: threading.Event | None = None) -> Scanner:
+    """The scanner of a bench, with its configuration; setting `stop` ends its scans.
+
+    Raises:
+        EvaluationError: when there is none.
+    """
+    if bench.scanner is None:
+        raise EvaluationError(bench.scanner_error or "there is no scanner")
+    return Scanner(
+        ScannerBuild(**bench.scanner),
+        Path(bench.config),
+        Path(bench.folder),
+        bench.timeout_seconds,
+        stop or threading.Event(),
+        bench.decode_depth,
+        bench.mode,
+    )
+
+
+def prove(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None = None) -> ProvenScanner:
+    """The scanner of a bench after the scan of a canary with these secrets, which is made once per run.
+
+    Raises:
+        EvaluationError: when there is no scanner, or it found none of them; each time with the same text.
+    """
+    counters = json.loads(scanned_canary(bench, secrets, stop).read_bytes())
+    canary = Canary(canary_repository(bench, secrets), tuple(secrets), **counters)
+    return ProvenScanner(scanner_of(bench, stop), canary, Path(bench.turns))
+
+
+def scanned_canary(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None = None) -> Path:
+    """Scan the canary once per run, across processes; return the file that says which counters its log had.
+
+    Raises:
+        EvaluationError: as `prove`.
+    """
+    repository = canary_repository(bench, secrets)
+
+    def make() -> bytes:
+        scan = check_canary(scanner_of(bench, stop), repository, secrets)
+        counters = {"counts_commits": scan.commits is not None, "counts_bytes": scan.added_bytes is not None}
+        return json.dumps(counters).encode()
+
+    return made_once(Path(bench.folder) / "canary" / "checked", make)
+
+
+def canary_repository(bench: Bench, secrets: Sequence[Secret]) -> BuiltRepository:
+    """The repository of the canary, built once per run.
+
+    Raises:
+        EvaluationError: when it cannot be built.
+    """
+    folder = Path(bench.folder) / "canary" / "built"
+
+    def make() -> bytes:
+        return json.dumps(asdict(build_canary(folder / "product", secrets).readable)).encode()
+
+    counted = json.loads(made_once(folder, make).read_bytes())
+    return BuiltRepository(folder / "product" / "repository", Readable(**counted))
+
+
+def scenario_repository(bench: Bench, scenario: Scenario, recipe: Recipe | None) -> BuiltRepository:
+    """The repository of a scenario, built from its recipe or its corpus.
+
+    Raises:
+        EvaluationError: when it cannot be built.
+    """
+    if scenario.corpus:
+        return corpus_repository(scenario, Path(bench.folder) / "corpora" / scenario.name)
+    if recipe is None:
+        raise EvaluationError(f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis")
+    return built_repository(recipe, f"recipe {scenario.recipe}")
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1
+
+
+def _over_threshold(scans: Sequence[Scan], expected: Expected) -> bool:
+    """Whether the fastest scan is too slow for SP-1, SP-2, SP-3 or EC-3; others may have slowed it down."""
+    scan = min(scans, key=lambda one: one.duration_ms)
+    bounds = expected.thresholds
+    commits = len({finding["Commit"] for finding in scan.findings})
+    return (
+        scan.duration_ms > bounds.max_scan_time_ms
+        or (commits > 0 and scan.duration_ms / commits > bounds.max_ms_per_commit)
+        or (bool(scan.findings) and scan.duration_ms / len(scan.findings) > bounds.max_ms_per_finding)
+        or (expected.has_large_files and scan.duration_ms >= expected.max_scan_time_ms)
+    )
+
+
+def _found(scan: Scan) -> frozenset[tuple[Any, ...]]:
+    names = ("Commit", "File", "RuleID", "StartLine", "Secret")
+    return frozenset(tuple(finding[name] for name in names) for finding in scan.findings)

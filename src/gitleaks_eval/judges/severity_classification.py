@@ -1,0 +1,117 @@
+"""Severity classification: have the findings the severities that are expected of them?"""
+
+from typing import Any
+
+from gitleaks_eval.analysis.matching import Match
+from gitleaks_eval.analysis.severity import LEVELS
+from gitleaks_eval.judges import faults
+from gitleaks_eval.judges.bands import UNCERTAIN, found_band, noise_band
+from gitleaks_eval.judges.judge import Judge, Opinion
+from gitleaks_eval.judges.material import REAL_WORLD, Material
+from gitleaks_eval.judges.sampling import (
+    SAMPLE,
+    counted,
+    described,
+    of_repositories,
+    of_scenarios,
+    severities,
+    shortened,
+)
+
+_URGENT = {"CRITICAL", "HIGH"}
+
+
+def _evidence(material: Material) -> dict[str, Any]:
+    """The severities that were reported, those expected, and a sample of the mismatches."""
+    if material.mode == REAL_WORLD:
+        return of_repositories(material)
+    compared = [(facts.name, match, expected) for facts in material.facts for match, expected in facts.severities]
+    wrong = [row for row in compared if row[1].reported_severity != row[2]]
+    return {
+        **of_scenarios(material),
+        "severity_distribution": severities(material),
+        "severities_compared": len(compared),
+        "expected_severities": counted(expected for _, _, expected in compared),
+        "mismatches": len(wrong),
+        "sample_of_mismatches": [
+            {**described(name, match), "expected": expected, "actual": shortened(match.reported_severity)}
+            for name, match, expected in wrong[:SAMPLE]
+        ],
+    }
+
+
+def _heuristic(material: Material) -> Opinion | None:
+    """By the share of severities that are wrong and how far, of the expected findings with one that were found."""
+    if material.mode == REAL_WORLD:
+        return _priorities(material)
+    if not material.reported:
+        return None
+    compared = [pair for facts in material.facts for pair in facts.severities]
+    if not any(facts.severities_expected for facts in material.facts):
+        return None
+    if not compared:
+        names = ("classification_accuracy", "risk_assessment", "context_awareness")
+        return Opinion(1, dict.fromkeys(names, 1), "None of the findings with an expected severity was found.")
+    wrong = [(match, expected) for match, expected in compared if match.reported_severity != expected]
+    urgent = [(match, expected) for match, expected in compared if expected in _URGENT]
+    underrated = [match for match, expected in urgent if _level(match.reported_severity) < _level(expected)]
+    right = len(compared) - len(wrong)
+    return Opinion(
+        _severity_band(wrong, len(compared)),
+        {
+            "classification_accuracy": found_band(right, len(compared)),
+            "risk_assessment": found_band(len(urgent) - len(underrated), len(urgent)) if urgent else 5,
+            "context_awareness": _severity_band(wrong, len(compared)),
+        },
+        f"{right} of {len(compared)} severities are as expected; {len(underrated)} of {len(urgent)} CRITICAL or HIGH "
+        "ones are underrated. The thresholds are ours.",
+    )
+
+
+def _priorities(material: Material) -> Opinion | None:
+    if not material.reported:
+        return None
+    noisy, urgent = (sum(getattr(facts, name) for facts in material.facts) for name in ("noisy", "noisy_and_urgent"))
+    score = noise_band(urgent, material.reported)
+    names = ("classification_accuracy", "risk_assessment", "context_awareness")
+    return Opinion(
+        score,
+        dict.fromkeys(names, score),
+        f"{urgent} of {noisy} findings in files that look like tests, examples or documentation are rated HIGH or "
+        "CRITICAL. The thresholds are ours.",
+        UNCERTAIN,
+    )
+
+
+def _level(severity: str | None) -> int:
+    return LEVELS.index(severity) if severity in LEVELS else -1
+
+
+def _severity_band(wrong: list[tuple[Match, str]], compared: int) -> int:
+    if not wrong:
+        return 5
+    near = all(abs(_level(match.reported_severity) - _level(expected)) == 1 for match, expected in wrong)
+    share = len(wrong) / compared
+    lost = any(expected == "CRITICAL" and _level(match.reported_severity) < _level("HIGH") for match, expected in wrong)
+    band = 1 if share > 0.5 else 2 if share > 0.3 else 4 if near else 3
+    return min(band, 2) if lost else band
+
+
+JUDGE = Judge(
+    dimension="severity_classification",
+    weight=0.20,
+    sub_dimensions={"classification_accuracy": 0.4, "risk_assessment": 0.3, "context_awareness": 0.3},
+    evidence=_evidence,
+    heuristic=_heuristic,
+    needs_findings=True,
+    calibration={
+        faults.NONE: 5,
+        faults.ONE_MISSING: 5,
+        faults.SIX_MISSING: 5,
+        faults.ALL_MISSING: None,
+        faults.ONE_FALSE_POSITIVE: 5,
+        faults.EIGHT_FALSE_POSITIVES: 5,
+        faults.LINES_OFF_BY_ONE: 5,
+        faults.ALL_SEVERITIES_LOW: 1,
+    },
+)

@@ -1,0 +1,38 @@
+"""The folders of our test modules, and which arguments name one of them, or a check of a user's own."""
+
+import re
+from pathlib import Path
+
+from gitleaks_eval.core.resources import PACKAGE
+
+CHECKS = PACKAGE / "checks"
+JUDGES = PACKAGE / "judges"
+LINT = PACKAGE / "lint"
+FINDINGS = PACKAGE / "findings"
+SURVEYS = PACKAGE / "surveys"
+FOLDERS = (CHECKS, LINT, FINDINGS, SURVEYS, JUDGES)
+_DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
+
+
+def is_shipped(argument: str, *folders: Path) -> bool:
+    """Whether an argument (path, node id or dotted name) is one of our test modules, or their folder."""
+    name = argument.partition("::")[0]
+    path = Path(name).resolve()
+    for folder in folders or FOLDERS:
+        module = f"gitleaks_eval.{folder.name}"
+        if name == module or name.startswith(f"{module}."):
+            return True
+        if path == folder.resolve() or folder.resolve() in path.parents:
+            return True
+    return False
+
+
+def names_a_check(argument: str) -> bool:
+    """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
+    if is_shipped(argument, CHECKS, LINT, FINDINGS, SURVEYS):
+        return True
+    path = Path(argument.partition("::")[0])
+    if path.suffix != ".py" or not path.is_file():
+        return False
+    content = path.read_bytes()
+    return b"gitleaks_eval" in content and _DECORATOR.search(content) is not None

@@ -1,0 +1,74 @@
+"""What a report is: the names of its files, and how each is made. What writes, removes or plans reports reads this."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from gitleaks_eval.judges.verdict import log_lines
+from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
+from gitleaks_eval.reports.evaluation_report import evaluation_report
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.scenario_eval import scenario_eval
+from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
+
+# Names that others look for, too: readers of earlier reports, and what says where they are.
+REPORT, SCORECARD_JSON, SCORECARD = "evaluation_report.json", "scorecard.json", "scorecard.md"
+JUDGE_LOG, ANALYSES = "judges.jsonl", "analysis"
+
+# What there is a file for: always one, one for calls of judges, one a scenario, one an analysis that is made.
+ALWAYS, JUDGED, SCENARIO, ANALYSIS = "always", "judged", "scenario", "analysis"
+Of = TypeVar("Of")
+
+
+@dataclass(frozen=True, slots=True)
+class Report(Generic[Of]):
+    """A report of a run (or of a comparison).
+
+    `name` is relative to the folder of a candidate; `{}` in it stands for the scenario or repository. `per` says what
+    there is a file for. `render` makes the content, in pieces, of what the report is about and of that name. A
+    `private` one is readable by its owner alone.
+    """
+
+    name: str
+    render: Callable[[Of, str], Iterable[bytes]]
+    per: str = ALWAYS
+    private: bool = False
+
+    def named(self, subject: str) -> str:
+        """The name of the file for a scenario or repository; of one that there is always, whatever is given."""
+        return self.name.replace("{}", subject)
+
+    def is_named(self, name: str) -> bool:
+        """Whether a name, in whatever folder, is one of this report's."""
+        own, parts = self.name.split("/"), name.split("/")
+        forms = (re.escape(part).replace(r"\{\}", ".+") for part in own)
+        return len(parts) >= len(own) and all(map(re.fullmatch, forms, parts[-len(own) :]))
+
+
+def _analyses(run: Run) -> Mapping[str, Path]:
+    return run.analyses or {}
+
+
+REPORTS: tuple[Report[Run], ...] = (
+    Report(REPORT, lambda run, _: evaluation_report(run)),
+    Report(SCORECARD_JSON, lambda run, _: [scorecard_json(run)]),
+    Report(SCORECARD, lambda run, _: [scorecard_markdown(run)]),
+    Report(JUDGE_LOG, lambda run, _: [log_lines(run.judged.calls)] if run.judged else [], JUDGED),
+    Report("{}_eval.json", lambda run, name: scenario_eval(name, run.by_scenario[name]), SCENARIO),
+    # It has the places of secrets in a history, and the names of authors.
+    Report(f"{ANALYSES}/{{}}.json", lambda run, name: [_analyses(run)[name].read_bytes()], ANALYSIS, private=True),
+)
+COMPARISONS: tuple[Report[Compared], ...] = (
+    Report("comparison.json", lambda compared, _: [comparison_json(compared)]),
+    Report("comparison.md", lambda compared, _: [comparison_markdown(compared)]),
+)
+_EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS)
+# The names in the output folder that reports take; a candidate's folder has another.
+RESERVED = frozenset(report.name.partition("/")[0] for report in _EVERY if not report.name.startswith("{}"))
+
+
+def report_named(name: str) -> Report[Any] | None:
+    """The report whose file may have this name, relative to the output folder; None where it is none of ours."""
+    return next((report for report in _EVERY if report.is_named(name)), None)

@@ -1,0 +1,205 @@
+"""Runs of pytest under test, each in a process of its own, forked from one that has imported pytest already.
+
+Starting Python and its imports is half of what a run takes, and there are a thousand runs. The process that they are
+forked from has imported pytest and third parties, and nothing of ours: a run still loads the plugin by itself.
+"""
+
+import atexit
+import contextlib
+import functools
+import importlib
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, NoReturn
+
+from _pytest.assertion import install_importhook
+from _pytest.config import get_config
+
+# What a run imports anyway; one that is not there is not imported.
+IMPORTED = """\
+pytest _pytest.assertion.rewrite _pytest.cacheprovider _pytest.debugging _pytest.doctest _pytest.faulthandler
+_pytest.helpconfig _pytest.junitxml _pytest.logging _pytest.pastebin _pytest.pytester _pytest.setuponly
+_pytest.setupplan _pytest.skipping _pytest.stepwise _pytest.threadexception _pytest.tracemalloc _pytest.unittest
+_pytest.unraisableexception _pytest.warnings execnet execnet.gateway execnet.multi execnet.rsync jsonschema yaml
+tomlkit filelock gitdb gitdb.db asyncio concurrent.futures.thread ctypes email.parser fractions html.entities
+http.client pdb pyexpat queue readline secrets ssl statistics tarfile tomllib tomli unittest urllib.request
+xml.etree.ElementTree
+""".split()
+# Plugins that pytest finds by itself. It rewrites their assertions, and says so of one that was imported otherwise.
+PLUGINS = "anyio.pytest_plugin pytest_jsonreport.plugin pytest_metadata.plugin xdist.looponfail xdist.plugin".split()
+# What Python itself reads of the environment when it starts: with another value a run needs a Python of its own.
+READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
+READ_LATER = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
+
+
+class Forked:
+    """A run that was forked: as much of `subprocess.Popen` as pytester uses."""
+
+    stdin = None
+
+    def __init__(self, connection: socket.socket, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._connection = connection
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status, negative for a signal; TimeoutExpired after so many seconds."""
+        if self.returncode is None:
+            self._connection.settimeout(timeout)
+            try:
+                self.returncode = int(_line(self._connection))
+            except TimeoutError as error:
+                raise subprocess.TimeoutExpired("a forked run", timeout or 0) from error
+            self._connection.close()
+        return self.returncode
+
+    def kill(self) -> None:
+        """End it at once."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+
+class Forks:
+    """The process that runs are forked from, which has imported these modules, too; it ends with this one."""
+
+    def __init__(self, *imported: str) -> None:
+        ours, theirs = socket.socketpair()
+        self._connection = ours
+        with theirs:
+            command = [sys.executable, __file__, str(theirs.fileno()), *imported]
+            # It stands nowhere: a folder of a test may be removed.
+            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd="/", stdin=subprocess.DEVNULL)
+        self._environment = _started_with(os.environ)
+
+    def close(self) -> None:
+        """End it."""
+        self._connection.close()
+        self._process.wait()
+
+    def can_run(self, command: Sequence[str], environment: Mapping[str, str]) -> bool:
+        """Whether this is pytest in the Python that we are, with an environment that this Python started with."""
+        own = [sys.executable, "-mpytest"], [sys.executable, "-m", "pytest"]
+        return list(command[: 3 if command[1:2] == ["-m"] else 2]) in own and (
+            _started_with(environment) == self._environment
+        )
+
+    def start(
+        self, command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[str], err: IO[str]
+    ) -> Forked:
+        """Run pytest with the arguments of a command; ValueError if `can_run` is false of it."""
+        if not self.can_run(command, environment):
+            raise ValueError(f"it needs a Python of its own: {command}")
+        ours, theirs = socket.socketpair()
+        with theirs:
+            arguments = list(command[3 if command[1] == "-m" else 2 :])
+            asked = json.dumps([arguments, str(folder), dict(environment)]).encode()
+            ours.sendall(len(asked).to_bytes(8, "big"))
+            fds = [theirs.fileno(), out.fileno(), err.fileno()]
+            socket.send_fds(self._connection, [b"."], fds)
+            ours.sendall(asked)
+        return Forked(ours, int(_line(ours)))
+
+
+@functools.cache
+def shared() -> Forks:
+    """The one of this process."""
+    forks = Forks()
+    atexit.register(forks.close)
+    return forks
+
+
+def _started_with(environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value for name, value in environment.items() if name.startswith(READ_AT_START) and name not in READ_LATER
+    }
+
+
+def _line(connection: socket.socket) -> str:
+    line = b""
+    while not line.endswith(b"\n"):
+        if not (read := connection.recv(1)):
+            raise AssertionError(f"the process that runs are forked from ended after {line!r}")
+        line += read
+    return line.decode()
+
+
+# In the process that runs are forked from.
+
+
+def serve(connection: socket.socket, imported: Sequence[str]) -> None:
+    """Fork a run for each that is asked for, until nobody can ask any more."""
+    with _rewriting(PLUGINS):
+        for name in [*IMPORTED, *PLUGINS, *imported]:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+    while True:
+        said, fds, _, _ = socket.recv_fds(connection, 1, 3)
+        if not said:
+            return
+        with socket.socket(fileno=fds[0]) as caller:
+            length = int.from_bytes(_read(caller, 8), "big")
+            arguments, folder, environment = json.loads(_read(caller, length))
+            pid = os.fork()
+            if not pid:
+                connection.close()
+                caller.close()
+                _become(arguments, folder, environment, fds[1:])
+            for fd in fds[1:]:
+                os.close(fd)
+            caller.sendall(f"{pid}\n".encode())
+            _, status = os.waitpid(pid, 0)
+            with contextlib.suppress(OSError):
+                caller.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+
+
+@contextlib.contextmanager
+def _rewriting(names: Sequence[str]) -> Iterator[None]:
+    hook = install_importhook(get_config())
+    hook.mark_rewrite(*{name.partition(".")[0] for name in names})
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(hook)
+
+
+def _read(connection: socket.socket, length: int) -> bytes:
+    read = b""
+    while len(read) < length:
+        read += connection.recv(length - len(read))
+    return read
+
+
+def _become(arguments: list[str], folder: str, environment: dict[str, str], fds: list[int]) -> NoReturn:
+    """Go on as `python -m pytest` does in a process that has just started."""
+    for fd, standard in zip(fds, (1, 2), strict=True):
+        os.dup2(fd, standard)
+        os.close(fd)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:1] = [os.getcwd(), *paths]  # noqa: PTH109 - as Python does it
+    if plugin := sys.modules.get("xdist.plugin"):
+        # Its workers get the path as it was when this module was imported.
+        vars(plugin)["_sys_path"][:] = sys.path
+    sys.argv = ["pytest", *arguments]
+    try:
+        runpy.run_module("pytest", run_name="__main__", alter_sys=True)
+    except Exception:  # noqa: BLE001 - as Python does at its end
+        traceback.print_exc()
+        sys.exit(1)
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])

@@ -1,0 +1,83 @@
+"""A run that is forked is what a run in a Python of its own is."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from forks import Forks
+
+LOOK = """
+import gc, json, os, signal, sys, threading, warnings
+from pathlib import Path
+
+def pytest_configure(config):
+    fds = sorted(int(fd) for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}"))
+    seen = {
+        "arguments": sys.argv[1:],
+        "paths": sys.path,
+        "environment": dict(os.environ),
+        "folder": os.getcwd(),
+        "ours": sorted(name for name in sys.modules if name.startswith("gitleaks_eval")),
+        "plugins": sorted(name for name, one in config.pluginmanager.list_name_plugin() if one and not name.isdigit()),
+        "files": len(fds),
+        "handlers": [str(signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)],
+        "encodings": [sys.stdout.encoding, sys.getfilesystemencoding(), sys.flags.utf8_mode],
+        "threads": threading.active_count(),
+        "switches": [gc.isenabled(), sys.dont_write_bytecode, sys.getswitchinterval(), sys.getrecursionlimit()],
+        "filters": [str(one[:2]) for one in warnings.filters],
+        "main": sys.modules["__main__"].__spec__.name,
+    }
+    (Path(__file__).parent / "seen.json").write_text(json.dumps(seen))
+"""
+
+
+def seen(pytester: pytest.Pytester) -> object:
+    return json.loads((pytester.path / "seen.json").read_text(encoding="utf-8"))
+
+
+def test_a_forked_run_sees_what_a_run_in_a_python_of_its_own_sees(pytester: pytest.Pytester, forks: "Forks") -> None:
+    pytester.makeconftest(LOOK)
+    command = [sys.executable, "-m", "pytest", "--co", "-q", "-p", "no:anyio", "-p", "no:hypothesispytest"]
+    environment = {**os.environ, "PYTHONPATH": str(pytester.mkdir("added")), "ONE_MORE": "here"}
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, stdin=subprocess.DEVNULL)
+    own = seen(pytester)
+    with (pytester.path / "out").open("w") as out, (pytester.path / "err").open("w") as err:
+        assert forks.can_run(command, environment)
+        status = forks.start(command, pytester.path, environment, out, err).wait(60)
+    assert status == done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert seen(pytester) == own
+    assert "warning" not in (pytester.path / "out").read_text(encoding="utf-8")
+
+
+def test_what_python_reads_when_it_starts_is_left_to_a_python_of_its_own(forks: "Forks") -> None:
+    command = [sys.executable, "-m", "pytest"]
+    assert forks.can_run(command, os.environ)
+    assert not forks.can_run(command, {**os.environ, "PYTHONHASHSEED": "1"})
+    assert not forks.can_run(command, {**os.environ, "LC_ALL": "C"})
+    assert not forks.can_run([sys.executable, "-I", "-m", "pytest"], os.environ)
+
+
+@pytest.mark.parametrize(
+    ("how", "status"), [("os._exit(7)", 7), ("os.kill(os.getpid(), 9)", -9), ("raise SystemExit(3)", 3)]
+)
+def test_a_forked_run_ends_as_it_ends(pytester: pytest.Pytester, how: str, status: int) -> None:
+    pytester.makeconftest(f"import os\n\ndef pytest_unconfigure():\n    {how}\n")
+    assert pytester.runpytest_subprocess().ret == status
+
+
+def test_what_is_to_be_done_at_exit_is_done_and_what_is_printed_arrives(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("import atexit\n\natexit.register(print, 'at the exit', end='')\n")
+    assert pytester.runpytest_subprocess().outlines[-1] == "at the exit"
+
+
+def test_a_forked_run_that_takes_too_long_is_killed_and_the_next_one_works(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("import time\n\ndef test_long():\n    time.sleep(300)\n")
+    with pytest.raises(pytester.TimeoutExpired):
+        pytester.runpytest_subprocess(timeout=2)
+    pytester.makepyfile("def test_short():\n    pass\n")
+    assert pytester.runpytest_subprocess().ret == 0
