@@ -189,7 +189,9 @@ def _become(arguments: list[str], folder: str, environment: dict[str, str], fds:
     time.tzset()
     paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:1] = [os.getcwd(), *paths]  # noqa: PTH109 - as Python does it
-    sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
+    if plugin := sys.modules.get("xdist.plugin"):
+        # Its workers get the path as it was when this module was imported.
+        vars(plugin)["_sys_path"][:] = sys.path
     sys.argv = ["pytest", *arguments]
     try:
         runpy.run_module("pytest", run_name="__main__", alter_sys=True)
