@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from corpus import KEY, OWN_CHECK, analysed_corpus, report, shipped_scenarios
+from evaluations import HASH, MATCHINGS, A, evaluated, matched, searched
 from hypothesis import given
-from test_comparison import HASH, MATCHINGS, A, evaluated, matched, searched
 
 from gitleaks_eval.analysis.matching import Matching
 from gitleaks_eval.core.errors import InputError
