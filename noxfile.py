@@ -18,11 +18,14 @@ RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 # What depends on the version of Python or pytest, and on nothing that only developers install; within a minute.
 SMOKE = """\
-tests/test_analysis.py tests/test_candidates.py tests/test_checks.py tests/test_configuration.py
-tests/test_envelope.py tests/test_escaping.py tests/test_evidence.py tests/test_forks.py tests/test_input_file.py
-tests/test_installed.py tests/test_judge_answer.py tests/test_masking.py tests/test_outcomes.py tests/test_pattern.py
-tests/test_private_folder.py tests/test_process.py tests/test_recipe.py tests/test_repository.py
-tests/test_scenario.py tests/test_scoring.py tests/test_secret_kinds.py tests/test_severity.py
+tests/unit/analysis/test_analyse.py tests/unit/engine/test_candidates.py tests/unit/checks/test_shipped.py
+tests/unit/config/test_chain.py tests/unit/analysis/test_envelope.py tests/unit/core/test_text.py
+tests/unit/checks/test_evidence.py tests/test_forks.py tests/unit/core/test_documents.py
+tests/plugin/test_installed.py tests/unit/judges/test_answer.py tests/unit/scenarios/test_masking.py
+tests/plugin/test_outcomes.py tests/unit/scenarios/test_pattern.py tests/unit/core/test_private_folder.py
+tests/unit/core/test_process.py tests/unit/scenarios/test_recipe.py tests/unit/repositories/test_build.py
+tests/unit/scenarios/test_scenario.py tests/unit/scoring/test_scorecard.py tests/unit/scenarios/test_secrets.py
+tests/unit/analysis/test_severity.py
 """.split()
 # What `nox -s tests_install` shows to work, and the file that says so.
 INSTALLS = (
@@ -32,7 +35,7 @@ INSTALLS = (
     "src/gitleaks_eval/data/release_checksums.json",
     *(f"src/gitleaks_eval/scanners/{name}.py" for name in ("adapter", "build", "build_step", "install")),
     *(f"src/gitleaks_eval/scanners/adapters/{name}.py" for name in ("betterleaks", "gitleaks")),
-    "tests/test_real_installs.py",
+    "tests/install/test_real_installs.py",
 )
 INSTALLS_PASSED = ROOT / "tests/install.sha256"
 

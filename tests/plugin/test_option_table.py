@@ -11,7 +11,7 @@ import pytest
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.engine.option_table import OPTIONS, Option, as_markdown
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ENTRY = '    Option("moon_phase", "PHASE", "evaluate only in this phase of the moon", "any"),\n'
 
 

@@ -51,7 +51,7 @@ def staged(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_measured_place_is_one_of_the_data_and_the_other_way_round() -> None:
-    measured = (Path(__file__).parent / "places_seen.tsv").read_text(encoding="utf-8").splitlines()
+    measured = (Path(__file__).parents[3] / "tests/support/places_seen.tsv").read_text(encoding="utf-8").splitlines()
     names = [line.partition("\t")[0] for line in measured if not line.startswith("#")]
     assert [place.title for place in usual_places()] == names
     assert Counter(place.family for place in usual_places()) == {"path": 189, "form": 45, "git": 18}

@@ -43,7 +43,7 @@ paths = [
 
 
 def measured() -> dict[str, str]:
-    lines = (Path(__file__).parent / "places_seen.tsv").read_text(encoding="utf-8").splitlines()
+    lines = (Path(__file__).parents[2] / "tests/support/places_seen.tsv").read_text(encoding="utf-8").splitlines()
     return dict(line.split("\t") for line in lines if not line.startswith("#"))
 
 

@@ -15,7 +15,7 @@ from gitleaks_eval.scoring.evaluated import LINT_CHECKS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -18,7 +18,7 @@ from gitleaks_eval.scanners.build import PINNED_VERSION
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def given(*arguments: str) -> list[str]:

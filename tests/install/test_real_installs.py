@@ -19,7 +19,7 @@ from gitleaks_eval.scanners.install import installed_binary
 
 pytestmark = [pytest.mark.install, pytest.mark.usefixtures("own_environment")]
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 VERSION = "8.18.4"
 NOWHERE = "http://127.0.0.1:9"
 
