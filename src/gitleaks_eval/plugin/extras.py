@@ -15,6 +15,7 @@ from gitleaks_eval.engine.faults import Fault, hidden_secrets, ignored_entries
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.folders import LINT, SURVEYS
 from gitleaks_eval.plugin.state import IDENTITY
+from gitleaks_eval.plugin.surveys import excuse_survey
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
 from gitleaks_eval.scoring.excuses import AS_IN_BASELINE
 
@@ -134,8 +135,6 @@ def excuse_beside(item: pytest.Item, session: Session, comparing: Comparing, fou
     if trial := parameters.get("finding_trial"):
         return comparing.excuse_finding(trial, None)
     if item.path.parent == SURVEYS:
-        from gitleaks_eval.plugin.surveys import excuse_survey  # noqa: PLC0415 - only where they are asked for
-
         return excuse_survey(item, session)
     return _excuse_lint(item, session, comparing, set(found) if isinstance(found, list) else set())
 
