@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
+from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError, unreadable
 from gitleaks_eval.core.private_folder import private_folder
 from gitleaks_eval.corpora.expected import OPTION, REPORT
@@ -61,7 +62,7 @@ def text_files(source: Path) -> Iterator[tuple[bytes, bytes]]:
     for name in paths_below(source):
         path = source / os.fsdecode(name)
         try:
-            content = path.read_bytes()
+            content = read_input(path, LARGEST_TEXT)
         except OSError as error:
             raise unreadable(OPTION, path, error) from None
         yield name, content

@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 
+from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.outcome import asked_for, run_check
-from gitleaks_eval.checks.result import ERROR, FAILED, NOT_APPLICABLE, PASSED, SURVEY, CheckResult
+from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_APPLICABLE, PASSED, SURVEY, CheckResult
 from gitleaks_eval.checks.shipped import ShippedCheck, shipped_checks
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
+from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.core.text import json_value
 from gitleaks_eval.coverage.result import FAILS, PASSES
 from gitleaks_eval.coverage.result import NOT_APPLICABLE as INAPPLICABLE
 from gitleaks_eval.engine.begin import find_scanners, lay_out
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed
+from gitleaks_eval.engine.faults import hidden_secrets, ignored_entries
 from gitleaks_eval.engine.finish import candidate_run, explain_misses
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
@@ -24,14 +27,17 @@ from gitleaks_eval.engine.subjects import load_subjects
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scenarios.scenario import Scenario
 
+# What each test of a configuration asks for.
+_FAULTS_OF = {"CL-1": ignored_entries, "CL-2": hidden_secrets}
+SHOWN_AT_MOST = 20
+
 
 def evaluate(
     settings: Settings, progress: Callable[[str], None] = lambda _: None, executor: Executor | None = None
 ) -> Run:
     """Evaluate the one candidate of these settings with the shipped checks.
 
-    No test session is started, and no report is written. The lint of a configuration, judges and comparisons are left
-    to the plugin.
+    No test session is started, and no report is written. Judges and comparisons are left to the plugin.
 
     Args:
         settings: what is evaluated, such as `Settings.of(version="8.30.1")`.
@@ -52,7 +58,7 @@ def evaluate(
         session = Session(settings, load_subjects(settings), shared, executor=executor)
         try:
             session.workbench().start(subject.name for subject in session.subjects)
-            run = candidate_run(session, under_test, list(_results(session)))
+            run = candidate_run(session, under_test, [*_results(session), *_lint(session, under_test.candidate)])
             explain_misses(session, {under_test.candidate.name: run})
         finally:
             session.close()
@@ -60,6 +66,22 @@ def evaluate(
             # They go with the private folder.
             run = replace(run, analyses={})
         return run
+
+
+def _lint(session: Session, candidate: Candidate) -> Iterator[CheckResult]:
+    """The tests of a configuration of the user's own: without them its decision would be higher than the plugin's."""
+    if not (candidate.configuration and candidate.configuration.chain):
+        return
+    for entry in catalogue(PACKAGE / "lint"):
+        try:
+            faults = _FAULTS_OF[entry.check_id](candidate, session)
+            outcome = FAILED if faults else PASSED
+            message = "; ".join(fault.text for fault in faults[:SHOWN_AT_MOST])
+            actual = json.dumps(json_value([fault.key for fault in faults]))
+        except EvaluationError as error:
+            outcome, message, actual = ERROR, str(error), "null"
+        said = (entry.check_id, entry.name, CONFIG_LINT, None, outcome, message, "[]", actual)
+        yield CheckResult(*said, nodeid=entry.check_id, duration_ms=0)
 
 
 def _results(session: Session) -> Iterator[CheckResult]:

@@ -62,12 +62,12 @@ class Settings:
         if unknown := sorted(options.keys() - OPTIONS):
             raise InputError(f"Settings.of: there is no option {unknown[0]!r}; there are {', '.join(sorted(OPTIONS))}")
         root = (folder or Path.cwd()).resolve()
-        given_options = {
-            name: [value] if name in REPEATED and isinstance(value, str) else value for name, value in options.items()
+        texts = {name: os.fspath(value) if isinstance(value, Path) else value for name, value in options.items()}
+        values = {
+            f"gitleaks_{name}": [value] if name in REPEATED and isinstance(value, str) else value
+            for name, value in texts.items()
         }
-        return read_settings(
-            Root(root, None, lambda _: None, lambda name: given_options.get(name.removeprefix("gitleaks_")), root)
-        )
+        return read_settings(Root(root, None, lambda _: None, values.get, root))
 
     @property
     def output(self) -> Path:
@@ -111,6 +111,8 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
                 "--gitleaks-compare: nothing is scanned beside --gitleaks-analysis; leave one of the two out"
             )
     elif reads_reports:
+        others = ("binary", "version", "config", "corpus", "baseline", "save_baseline")
+        refuse_beside(root, "--gitleaks-judges", "judges alone look at the last full run", others)
         analyses = reports.path / ANALYSES
     scenarios = given(root, "scenarios")
     policy = given(root, "severity_policy", ini_only=True)

@@ -12,8 +12,7 @@ import pytest
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.engine.earlier_reports import begin_reports
-from gitleaks_eval.engine.option_table import WITH_VALUE
-from gitleaks_eval.plugin.command_line import is_typed, names_paths, typed_arguments
+from gitleaks_eval.plugin.command_line import is_typed, names_paths, types_selection
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, JUDGES, LINT, SURVEYS, is_shipped
 
 # Options with which pytest runs no test.
@@ -22,7 +21,7 @@ SHOWING = (
     *("markers", "help", "version"),
 )
 # What selects tests; `maxfail` only ends a run early.
-NARROWING = ("keyword", "markexpr", "lf", "deselect", "stepwise")
+NARROWING = ("lf", "deselect", "stepwise")
 
 
 def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
@@ -42,9 +41,12 @@ def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
 
 
 def is_narrowed(config: pytest.Config) -> bool:
-    """Whether the options select a part of the checks, so that the run will be partial."""
-    selects = any(config.getoption(name, None) for name in NARROWING)
-    return selects or not {str(CHECKS), str(JUDGES)}.intersection(config.getoption("file_or_dir"))
+    """Whether the command line selects a part of the checks, so that the run will be partial.
+
+    What addopts select is what runs there always have, such as `-m "not slow"`: most often that leaves out no check.
+    """
+    narrows = any(config.getoption(name, None) for name in NARROWING) or types_selection(config)
+    return narrows or not {str(CHECKS), str(JUDGES)}.intersection(config.getoption("file_or_dir"))
 
 
 def names_a_survey(config: pytest.Config) -> bool:
@@ -61,15 +63,14 @@ def only_shows(config: pytest.Config) -> bool:
 def begin_early(config: pytest.Config, added: Sequence[str]) -> None:
     """Remove earlier reports already while plugins are loaded: an unknown option or a broken conftest.py ends it there.
 
-    Only for a flag on the command line, and where pytest has found the right rootdir; what is wrong is said later.
+    Only where the evaluation is asked for and pytest has found the right rootdir; what is wrong is said later.
     """
     known = config.known_args_namespace
-    misleads = not WITH_VALUE.isdisjoint(typed_arguments(config))
     shows = any(getattr(known, name, None) for name in SHOWING)
-    if not is_typed(config) or misleads or shows or "PYTEST_XDIST_WORKER" in os.environ:
+    if not (is_typed(config) or added) or shows or "PYTEST_XDIST_WORKER" in os.environ:
         return
     root = Root(config.rootpath, config.inipath, config.getini, vars(known).get, config.invocation_params.dir)
-    narrowed = not added or any(getattr(known, name, None) for name in NARROWING)
+    narrowed = not added or any(getattr(known, name, None) for name in NARROWING) or types_selection(config)
     with contextlib.suppress(InputError, pytest.UsageError, OSError, ValueError, TypeError):
         begin_reports(root, narrowed=narrowed)
 

@@ -45,7 +45,12 @@ def names_paths(config: pytest.Config, named: Sequence[str]) -> bool:
 
 def selects(config: pytest.Config) -> bool:
     """Whether the command line itself selects tests: by path, by `-k`, by `-m` or by `--lf`."""
-    return names_paths(config, config.getoption("file_or_dir")) or any(map(_SELECTING.match, typed_arguments(config)))
+    return names_paths(config, config.getoption("file_or_dir")) or types_selection(config)
+
+
+def types_selection(config: pytest.Config) -> bool:
+    """Whether the command line itself selects tests by `-k`, `-m` or `--lf`."""
+    return any(map(_SELECTING.match, typed_arguments(config)))
 
 
 def refuse_misread(config: pytest.Config) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.checks.result import CONFIG_LINT, Collected
+from gitleaks_eval.checks.result import CONFIG_LINT, Collected, failed_ids
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.engine.candidates import folder_name
@@ -38,7 +38,7 @@ from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import scorecard_markdown
 from gitleaks_eval.reports.terminal import Line, Troubles, comparison_section, run_lines
 from gitleaks_eval.scoring.baseline import save_baseline
-from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW
 
 
 class Finish:
@@ -66,10 +66,22 @@ class Finish:
         self._compared: Compared | None = None
         self._written: str | None = None
         self._judged_alone: tuple[Judged, Combined | None] | None = None
+        self._ended: tuple[pytest.Session, int] | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Score the run and write the reports; a run with the flag and without a check is a usage error."""
+        self._end(session)
+        self._ended = session, session.exitstatus
+
+    def pytest_unconfigure(self) -> None:
+        """Have the last word on the exit status: what a hook of others made of a failure is no end without one."""
+        if self._ended:
+            session, status = self._ended
+            if session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = status
+
+    def _end(self, session: pytest.Session) -> None:
         runs = self._finished_runs()
         if not runs:
             self._finish_judging(session)
@@ -197,6 +209,8 @@ class Finish:
             return
         combined = combined_with(self._saved, judged) if self._saved else None
         self._judged_alone = (judged, combined)
+        if session.exitstatus == pytest.ExitCode.OK and combined and combined.guarded_decision == "FAIL":
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if self._saved is None or any(judgement.partial for judgement in judged.by_mode.values()):
             what = "no check was" if self._saved is None else "not all judges were"
             self._written = f"PARTIAL  {what} selected: the reports are left as they were"
@@ -251,14 +265,17 @@ class Finish:
     def _fail_with_verdict(self, session: pytest.Session) -> None:
         """Let no comparison end well that does not: what cannot be compared fails no test."""
         verdicts = {pair.verdict for pair in self._compared.deciding} if self._compared else set()
-        if session.exitstatus == pytest.ExitCode.OK and verdicts & {REGRESSION, INCOMPLETE}:
+        failing = {REGRESSION, INCOMPLETE, *([] if self._settings.accepts_review else [REVIEW])}
+        if session.exitstatus == pytest.ExitCode.OK and verdicts & failing:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _fail_with_decision(self, session: pytest.Session) -> None:
-        """Let no run end well whose decision is FAIL: a hook may have turned its failures into others."""
+        """Exit 1 for a decision of FAIL, or for failures of a partial run: a hook may have turned them into others."""
         decisions = {run.scorecard.guarded_decision for run in self._runs.values()}
+        hushed = any(run.partial and failed_ids(run.results) for run in self._runs.values())
+        fails = "FAIL" in decisions or (hushed and not self._settings.compares)
         # What a comparison excuses is as in its baseline, or has been failed by its verdict.
-        if session.exitstatus == pytest.ExitCode.OK and self._compared is None and "FAIL" in decisions:
+        if session.exitstatus == pytest.ExitCode.OK and self._compared is None and fails:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

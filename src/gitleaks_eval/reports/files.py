@@ -82,6 +82,9 @@ def add_to_job_summary(report: bytes) -> None:
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if not summary:
         return
+    # Opening a pipe would wait for whoever reads it.
+    if Path(summary).exists() and not Path(summary).is_file():
+        raise InputError(f"GITHUB_STEP_SUMMARY {summary}: it is no file; unset it")
     try:
         with Path(summary).open("ab") as file:
             # GitHub drops a summary of more than 1 MiB whole.

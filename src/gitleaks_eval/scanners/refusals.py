@@ -10,16 +10,16 @@ from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.lint import Problem
 from gitleaks_eval.config.tables import Address, Table, allowlists, items, place, tables
 from gitleaks_eval.core.process import Finished, run_limited
-from gitleaks_eval.core.text import printable
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.scanners.build import ScannerBuild
+from gitleaks_eval.scanners.scan import kind_of_error
 
 BROKEN_AT_MOST = 10
 ASK_SECONDS = 30
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _REGEX_ERROR = re.compile(r"error parsing regexp: ([^:`]*)(?:: `([^`]{1,8})`)?")
 _NO_SUCH_RULE = re.compile(r"WRN Disabled rule doesn't exist in extended config\. .*rule-id=(.*)")
-_REFUSED = re.compile(r" FTL (.*)|^panic: (.*)", re.MULTILINE)
+_REFUSED_KEY = re.compile(r"'([A-Za-z_.\[\]0-9]{1,80})' (?:expected type|cannot parse|cannot unmarshal)")
 
 
 def ask_scanner(build: ScannerBuild, configuration: Configuration, scratch: Path) -> list[Problem]:
@@ -40,8 +40,10 @@ def ask_scanner(build: ScannerBuild, configuration: Configuration, scratch: Path
     if _REGEX_ERROR.search(log):
         return _broken_regexes(build, configuration, scratch)
     if done.status:
-        refused = _REFUSED.search(log)
-        said = printable(refused[1] or refused[2])[:200] if refused else f"exit code {done.status}"
+        # Its own words may quote what stands in the file: only a key of it is named.
+        refused = _REFUSED_KEY.search(log)
+        said = f"the value of {refused[1]}" if refused else kind_of_error(done).removeprefix(": ")
+        said = said or f"exit code {done.status}"
         return [Problem(configuration.chain[0].path, "", f"the scanner refuses it: {said}")]
     missing = {rule.strip() for rule in _NO_SUCH_RULE.findall(log)}
     return [

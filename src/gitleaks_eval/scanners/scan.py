@@ -204,7 +204,7 @@ def _private_folder(scratch: Path) -> Iterator[Path]:
 def _read_report(report: Path, done: Finished) -> list[dict[str, Any]]:
     if done.status not in {0, LEAKS_FOUND}:
         ended = f"exit code {done.status}" if done.status >= 0 else f"signal {-done.status}"
-        raise EvaluationError(f"ended with {ended}{_kind_of_error(done)}")
+        raise EvaluationError(f"ended with {ended}{kind_of_error(done)}")
     try:
         # Opening a pipe would wait for ever, and a link could name any file.
         if not stat.S_ISREG(report.lstat().st_mode):
@@ -243,7 +243,8 @@ def _has(finding: Mapping[str, Any], required: Mapping[str, type]) -> bool:
     return all(type(finding.get(name)) is kind for name, kind in required.items())
 
 
-def _kind_of_error(done: Finished) -> str:
+def kind_of_error(done: Finished) -> str:
+    """The kind of error that the scanner's log tells of, behind a colon; empty where it tells of none."""
     # Only the scanner's own error lines: anything else in its log may be what it scanned.
     errors = "\n".join(line for line in _ANSI.sub("", done.stderr).splitlines() if _ERROR_LINE.search(line))
     kind = next((kind for pattern, kind in _KINDS_OF_ERROR if pattern.search(errors)), "an error of no known kind")
