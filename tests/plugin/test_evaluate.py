@@ -89,3 +89,15 @@ def test_several_candidates_and_unknown_options_are_refused(tmp_path: Path) -> N
 def test_importing_it_loads_no_pytest() -> None:
     code = "import gitleaks_eval.engine.run, sys; sys.exit('pytest' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_is_wrong_with_a_configuration_lowers_its_decision_as_in_the_plugin(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path]
+) -> None:
+    config = pytester.path / "typo.toml"
+    config.write_text(
+        "[extend]\nuseDefault = true\n[[rules]]\nid = 'x'\nregex = 'xy1z'\nentropyy = 3\n", encoding="utf-8"
+    )
+    run = evaluate(Settings.of(pytester.path, binary=str(gitleaks("8.30.1")), config=config))
+    assert [(one.check_id, one.outcome) for one in run.lint] == [("CL-1", "failed"), ("CL-2", "passed")]
+    assert run.scorecard.guarded_decision == "WEAK_PASS"

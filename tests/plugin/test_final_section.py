@@ -1,5 +1,6 @@
 """The end of a run: one cause is told once, no message is lost, and nothing contradicts the exit status."""
 
+import os
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -54,6 +55,47 @@ def test_a_decision_of_fail_never_ends_well_whatever_other_hooks_make_of_failure
     assert result.parseoutcomes().get("failed", 0) == 0
     assert report(pytester)["summary"]["guarded_decision"] == "FAIL"
     assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_a_hook_that_ends_every_run_well_has_not_the_last_word(pytester: pytest.Pytester, options: list[str]) -> None:
+    pytester.makeconftest("def pytest_sessionfinish(session):\n    session.exitstatus = 0\n")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
+    assert report(pytester)["summary"]["guarded_decision"] == "FAIL"
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_failures_of_a_partial_run_are_not_hushed(pytester: pytest.Pytester, options: list[str]) -> None:
+    pytester.makeconftest(XFAILING)
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "-k", "accuracy")
+    assert result.parseoutcomes().get("failed", 0) == 0
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_judges_alone_end_as_the_run_that_they_look_at(pytester: pytest.Pytester, options: list[str]) -> None:
+    pytester.makeini("[pytest]\ngitleaks_judge_pass_score = 1\n")
+    pytester.runpytest_subprocess("--gitleaks-eval", *options)
+    result = pytester.runpytest_subprocess("--gitleaks-judges", "--gitleaks-judge-mode=heuristic", *options)
+    assert result.parseoutcomes().get("failed", 0) == 0
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    "other", ["--gitleaks-binary=/bin/false", "--gitleaks-version=8.30.1", "--gitleaks-config=builtin"]
+)
+def test_judges_alone_refuse_what_they_would_not_look_at(pytester: pytest.Pytester, other: str) -> None:
+    result = pytester.runpytest_subprocess("--gitleaks-judges", "--gitleaks-judge-mode=heuristic", other)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {other.partition('=')[0]} *judges alone look at the last full run*"])
+
+
+def test_a_summary_of_the_job_that_is_a_pipe_ends_the_run_at_once(
+    pytester: pytest.Pytester, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(pytester.path / "pipe")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "pipe"))
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, timeout=60)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["ERROR GITHUB_STEP_SUMMARY *: it is no file; unset it"])
 
 
 def test_a_baseline_excuses_a_decision_of_fail(pytester: pytest.Pytester, options: list[str]) -> None:

@@ -348,6 +348,12 @@ def test_a_usage_error_leaves_no_decision_of_yesterday(project: pytest.Pytester,
     assert files(project.path / RESULTS) == set()
 
 
+def test_what_addopts_select_lets_no_decision_of_yesterday_stand(project: pytest.Pytester) -> None:
+    (project.path / "pytest.ini").write_text("[pytest]\naddopts = -m 'not slow'\nmarkers = slow\n", encoding="utf-8")
+    assert project.runpytest_subprocess("--gitleaks-eval", "--gitleaks-baseline=none.json").ret == 4
+    assert files(project.path / RESULTS) == set()
+
+
 @pytest.mark.parametrize("option", ["-v", "-n1", "--gitleaks-output=out"])
 def test_a_conftest_that_is_broken_leaves_no_decision_of_yesterday(project: pytest.Pytester, option: str) -> None:
     project.runpytest_subprocess("--gitleaks-eval", option)

@@ -35,6 +35,7 @@ _KINDS_OF_ERROR = (
     (re.compile(r"out of memory|cannot allocate memory", re.IGNORECASE), "out of memory"),
     (re.compile(r"too many open files", re.IGNORECASE), "too many open files"),
     (re.compile(r"regexp: Compile|error parsing regexp"), "a regex of the configuration does not compile"),
+    (re.compile(r"both \|regex\| and \|path\| are empty"), "a rule has neither a regex nor a path"),
     (re.compile(r"load .*config|parsing config", re.IGNORECASE), "the configuration cannot be loaded"),
     (re.compile(r"unknown (?:shorthand )?(?:flag|command)", re.IGNORECASE), "it does not know an option"),
     (re.compile(r"dubious ownership|not a git repository|stderr is not empty|\[git\]", re.IGNORECASE), "git failed"),
