@@ -77,7 +77,13 @@ class Forks:
         with theirs:
             command = [sys.executable, __file__, str(theirs.fileno()), *imported]
             # It stands nowhere: a folder of a test may be removed.
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd="/", stdin=subprocess.DEVNULL)
+            self._process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                cwd="/",
+                env={name: value for name, value in os.environ.items() if name not in READ_LATER},
+                stdin=subprocess.DEVNULL,
+            )
         self._environment = _started_with(os.environ)
 
     def close(self) -> None:
@@ -189,6 +195,7 @@ def _become(arguments: list[str], folder: str, environment: dict[str, str], fds:
     time.tzset()
     paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:1] = [os.getcwd(), *paths]  # noqa: PTH109 - as Python does it
+    sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
     if plugin := sys.modules.get("xdist.plugin"):
         # Its workers get the path as it was when this module was imported.
         vars(plugin)["_sys_path"][:] = sys.path
