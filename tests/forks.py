@@ -107,7 +107,9 @@ class Forks:
         ours, theirs = socket.socketpair()
         with theirs:
             arguments = list(command[3 if command[1] == "-m" else 2 :])
-            asked = json.dumps([arguments, str(folder), dict(environment)]).encode()
+            # Each process of the system has one, and it can only be asked for by setting it.
+            os.umask(umask := os.umask(0))
+            asked = json.dumps([arguments, str(folder), dict(environment), umask]).encode()
             ours.sendall(len(asked).to_bytes(8, "big"))
             fds = [theirs.fileno(), out.fileno(), err.fileno()]
             socket.send_fds(self._connection, [b"."], fds)
@@ -153,11 +155,12 @@ def serve(connection: socket.socket, imported: Sequence[str]) -> None:
             return
         with socket.socket(fileno=fds[0]) as caller:
             length = int.from_bytes(_read(caller, 8), "big")
-            arguments, folder, environment = json.loads(_read(caller, length))
+            arguments, folder, environment, umask = json.loads(_read(caller, length))
             pid = os.fork()
             if not pid:
                 connection.close()
                 caller.close()
+                os.umask(umask)
                 _become(arguments, folder, environment, fds[1:])
             for fd in fds[1:]:
                 os.close(fd)
