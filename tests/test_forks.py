@@ -29,6 +29,7 @@ def pytest_configure(config):
         "encodings": [sys.stdout.encoding, sys.getfilesystemencoding(), sys.flags.utf8_mode],
         "threads": threading.active_count(),
         "switches": [gc.isenabled(), sys.dont_write_bytecode, sys.getswitchinterval(), sys.getrecursionlimit()],
+        "umask": os.umask(0o022),
         "filters": [str(one[:2]) for one in warnings.filters],
         "main": sys.modules["__main__"].__spec__.name,
     }
@@ -40,8 +41,12 @@ def seen(pytester: pytest.Pytester) -> object:
     return json.loads((pytester.path / "seen.json").read_text(encoding="utf-8"))
 
 
-def test_a_forked_run_sees_what_a_run_in_a_python_of_its_own_sees(pytester: pytest.Pytester, forks: "Forks") -> None:
+def test_a_forked_run_sees_what_a_run_in_a_python_of_its_own_sees(
+    pytester: pytest.Pytester, forks: "Forks", request: pytest.FixtureRequest
+) -> None:
     pytester.makeconftest(LOOK)
+    before = os.umask(0o027)
+    request.addfinalizer(lambda: os.umask(before))
     command = [sys.executable, "-m", "pytest", "--co", "-q", "-p", "no:anyio", "-p", "no:hypothesispytest"]
     environment = {**os.environ, "PYTHONPATH": str(pytester.mkdir("added")), "ONE_MORE": "here"}
     done = subprocess.run(command, env=environment, check=False, capture_output=True, stdin=subprocess.DEVNULL)

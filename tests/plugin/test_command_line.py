@@ -81,13 +81,22 @@ def test_with_the_flag_in_addopts_and_no_testpaths_a_users_tests_still_run(
     pytester.runpytest_subprocess().stdout.fnmatch_lines(["collected 79 items"])
 
 
-@pytest.mark.parametrize("parallel", [[], ["-n2"]])
-@pytest.mark.parametrize("narrowing", [["-k", "no_such_check"], ["test_unit.py::test_unit"], ["-m", "no_such_mark"]])
+@pytest.mark.parametrize(
+    "narrowing",
+    [
+        ["-k", "no_such_check"],
+        ["test_unit.py::test_unit"],
+        ["-m", "no_such_mark"],
+        # Workers collect, and the controller alone knows what they found.
+        ["-k", "no_such_check", "-n2"],
+        ["test_unit.py::test_unit", "-n2"],
+    ],
+)
 def test_a_run_that_collects_no_check_ends_with_status_4(
-    pytester: pytest.Pytester, options: list[str], narrowing: list[str], parallel: list[str]
+    pytester: pytest.Pytester, options: list[str], narrowing: list[str]
 ) -> None:
     pytester.makepyfile(test_unit="def test_unit():\n    pass\n")
-    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, *narrowing, *parallel)
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, *narrowing)
     assert result.ret == USAGE_ERROR
     result.stdout.fnmatch_lines(["ERROR gitleaks-eval: no check was collected*"])
 

@@ -144,16 +144,17 @@ def test_tests_that_are_no_checks_and_fail_are_named(pytester: pytest.Pytester, 
 # One cause.
 
 
-@BOTH_WAYS
-@pytest.mark.parametrize("verbosity", [[], ["-q"], ["-qq"], ["-v", "--tb=long"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "verbosity", [[], ["-q"], ["-qq"], ["-v", "--tb=long"], ["-n2"], ["-n2", "-v", "--tb=long"]], ids=" ".join
+)
 def test_one_cause_is_one_block_that_counts_its_checks(
-    pytester: pytest.Pytester, tmp_path: Path, verbosity: list[str], parallel: list[str]
+    pytester: pytest.Pytester, tmp_path: Path, verbosity: list[str]
 ) -> None:
     (pytester.path / ".gitleaks.toml").write_text(
         "[extend]\nuseDefault = true\n[[rules]]\nid = 'bad'\nregex = '''(?<=x)y('''\n", encoding="utf-8"
     )
     corpus = shipped_scenarios(tmp_path / "scenarios", "private-keys", "no-secrets")
-    result = pytester.runpytest_subprocess("--gitleaks-eval", corpus, "--gitleaks-findings", *verbosity, *parallel)
+    result = pytester.runpytest_subprocess("--gitleaks-eval", corpus, "--gitleaks-findings", *verbosity)
     assert result.ret == 1
     assert "fails the canary" in result.stdout.str()
     (told,) = (line for line in result.outlines if "fails the canary" in line)

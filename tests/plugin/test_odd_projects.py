@@ -112,12 +112,12 @@ def test_a_projects_naming_rules_do_not_hide_the_shipped_checks(
     assert report(pytester)["summary"]["total_checks"] == 78
 
 
-@pytest.mark.parametrize("showing", ["--fixtures", "--setup-plan", "--cache-show"])
-def test_showing_something_overwrites_no_report(pytester: pytest.Pytester, options: list[str], showing: str) -> None:
+def test_showing_something_overwrites_no_report(pytester: pytest.Pytester, options: list[str]) -> None:
     pytester.runpytest_subprocess("--gitleaks-eval", *options)
     before = report(pytester)
-    pytester.runpytest_subprocess("--gitleaks-eval", *options, showing)
-    assert report(pytester) == before
+    for showing in ("--fixtures", "--setup-plan", "--cache-show"):
+        pytester.runpytest_subprocess("--gitleaks-eval", *options, showing)
+        assert report(pytester) == before, showing
 
 
 def test_a_file_that_cannot_be_collected_makes_the_run_incomplete(

@@ -240,14 +240,13 @@ def test_a_folder_that_cannot_be_written_is_refused_before_any_test(
     result.stderr.fnmatch_lines(["ERROR: --gitleaks-output /proc/results: cannot be written to: *"])
 
 
-@BOTH_WAYS
-def test_the_analyses_of_a_scan_read_back_to_the_same_results(pytester: pytest.Pytester, parallel: list[str]) -> None:
+def test_the_analyses_of_a_scan_read_back_to_the_same_results(pytester: pytest.Pytester) -> None:
     scenarios = shipped_scenarios(pytester.path / "corpus", "cloud-mixed", "historical-secrets", "no-secrets")
-    scan = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-version=8.30.1", scenarios, *parallel)
+    scan = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-version=8.30.1", scenarios, "-n2")
     assert scan.ret == 0
     scanned = report(pytester)
     analyses = "--gitleaks-analysis=gitleaks-eval-results/analysis"
-    again = pytester.runpytest_subprocess("--gitleaks-eval", scenarios, analyses, "--gitleaks-output=again", *parallel)
+    again = pytester.runpytest_subprocess("--gitleaks-eval", scenarios, analyses, "--gitleaks-output=again")
     assert again.ret == 0
     read_back = report(pytester, "again")
     assert outcomes(read_back) == outcomes(scanned)

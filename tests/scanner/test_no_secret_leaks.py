@@ -222,11 +222,8 @@ def test_the_search_finds_what_the_scanner_reports(tmp_path: Path, repositories:
 # Runs of all nine scenarios.
 
 
-@pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
-def test_a_good_run_reveals_nothing(
-    run: Run, pytester: pytest.Pytester, scratch: Path, real: Path, parallel: list[str]
-) -> None:
-    assert run(real, *parallel, *([] if parallel else ["--debug=trace.log", "--setup-show"])) == 0
+def test_a_good_run_reveals_nothing(run: Run, pytester: pytest.Pytester, scratch: Path, real: Path) -> None:
+    assert run(real, "--debug=trace.log", "--setup-show") == 0
     assert "17 of 17 expected secrets found" in _output(pytester)
     assert len(list((pytester.path / "results" / "analysis").glob("*.json"))) == 9
     assert _leaks(pytester.path, scratch) == {}

@@ -77,7 +77,13 @@ class Forks:
         with theirs:
             command = [sys.executable, __file__, str(theirs.fileno()), *imported]
             # It stands nowhere: a folder of a test may be removed.
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd="/", stdin=subprocess.DEVNULL)
+            self._process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                cwd="/",
+                env={name: value for name, value in os.environ.items() if name not in READ_LATER},
+                stdin=subprocess.DEVNULL,
+            )
         self._environment = _started_with(os.environ)
 
     def close(self) -> None:
@@ -101,7 +107,9 @@ class Forks:
         ours, theirs = socket.socketpair()
         with theirs:
             arguments = list(command[3 if command[1] == "-m" else 2 :])
-            asked = json.dumps([arguments, str(folder), dict(environment)]).encode()
+            # Each process of the system has one, and it can only be asked for by setting it.
+            os.umask(umask := os.umask(0))
+            asked = json.dumps([arguments, str(folder), dict(environment), umask]).encode()
             ours.sendall(len(asked).to_bytes(8, "big"))
             fds = [theirs.fileno(), out.fileno(), err.fileno()]
             socket.send_fds(self._connection, [b"."], fds)
@@ -147,11 +155,12 @@ def serve(connection: socket.socket, imported: Sequence[str]) -> None:
             return
         with socket.socket(fileno=fds[0]) as caller:
             length = int.from_bytes(_read(caller, 8), "big")
-            arguments, folder, environment = json.loads(_read(caller, length))
+            arguments, folder, environment, umask = json.loads(_read(caller, length))
             pid = os.fork()
             if not pid:
                 connection.close()
                 caller.close()
+                os.umask(umask)
                 _become(arguments, folder, environment, fds[1:])
             for fd in fds[1:]:
                 os.close(fd)
@@ -189,6 +198,7 @@ def _become(arguments: list[str], folder: str, environment: dict[str, str], fds:
     time.tzset()
     paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:1] = [os.getcwd(), *paths]  # noqa: PTH109 - as Python does it
+    sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
     if plugin := sys.modules.get("xdist.plugin"):
         # Its workers get the path as it was when this module was imported.
         vars(plugin)["_sys_path"][:] = sys.path
