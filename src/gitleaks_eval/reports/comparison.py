@@ -163,7 +163,7 @@ def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
     pair = next((pair for pair in pairs if pair.candidate == one.name), None)
     return [
         printable(one.name),
-        f"{one.score * SCALE:.2f}" if one.decision else "-",
+        f"{one.score * SCALE:.2f}",
         one.guarded_decision or "-",
         *(rates[name] for name in ("precision", "recall", "f1")),
         str(len(pair.differences.lost)) if pair else "-",
