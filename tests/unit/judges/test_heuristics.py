@@ -454,8 +454,8 @@ def raising(_: Material) -> Any:
         ({"heuristic": lambda _: Opinion(9, {"tidy": 4}, "")}, "scores of 1 to 5"),
         ({"heuristic": lambda _: Opinion(4, {"other": 4}, "")}, "scores of 1 to 5"),
         ({"heuristic": lambda _: Opinion(4, {"tidy": 4}, "", confidence=7)}, "confidence"),
-        ({"heuristic": raising}, "KeyError at test_judge_heuristics.py"),
-        ({"evidence": raising}, "KeyError at test_judge_heuristics.py"),
+        ({"heuristic": raising}, "KeyError at test_heuristics.py"),
+        ({"evidence": raising}, "KeyError at test_heuristics.py"),
     ],
 )
 def test_a_fault_of_ones_own_judge_is_unscored_and_leaves_the_others_alone(

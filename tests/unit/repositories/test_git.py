@@ -9,7 +9,6 @@ import pytest
 from builders import git
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.repositories import git as git_module
 from gitleaks_eval.repositories.git import git_environment, run_git
 from gitleaks_eval.repositories.head import read_head, write_head
 from gitleaks_eval.repositories.log import Readable, readable
@@ -379,7 +378,7 @@ def test_a_tree_that_would_fill_a_disk_is_refused(
     for name in "abc":
         write(repository, name, b"12345")
     commit(repository)
-    monkeypatch.setattr(git_module, limit, 2)
+    monkeypatch.setattr(f"gitleaks_eval.repositories.head.{limit}", 2)
     with pytest.raises(EvaluationError, match=r"^the files of HEAD are more than"):
         write_head(repository, tmp_path / "out")
 
