@@ -111,7 +111,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
                 "--gitleaks-compare: nothing is scanned beside --gitleaks-analysis; leave one of the two out"
             )
     elif reads_reports:
-        others = ("binary", "version", "config", "corpus", "baseline", "save_baseline")
+        others = ("binary", "version", "config", "baseline", "save_baseline")
         refuse_beside(root, "--gitleaks-judges", "judges alone look at the last full run", others)
         analyses = reports.path / ANALYSES
     scenarios = given(root, "scenarios")
