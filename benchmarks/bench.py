@@ -86,7 +86,7 @@ def cold(folder: Path) -> None:
 
     def evaluation() -> Run:
         shutil.rmtree(cache, ignore_errors=True)
-        command = [*PYTEST, "--gitleaks-eval", "--gitleaks-binary", BINARY, "--rootdir", str(folder)]
+        command = [*PYTEST, "--gitleaks-eval", f"--gitleaks-binary={BINARY}", "--rootdir", str(folder)]
         return measured(command, folder, XDG_CACHE_HOME=str(cache))
 
     def bare() -> Run:
@@ -111,7 +111,7 @@ def candidates(folder: Path) -> None:
         shutil.rmtree(cache, ignore_errors=True)
         return measured([*PYTEST, "--gitleaks-eval", *options], folder, XDG_CACHE_HOME=str(cache))
 
-    three, one = in_turn(5, lambda: evaluation("--gitleaks-compare"), lambda: evaluation("--gitleaks-binary", BINARY))
+    three, one = in_turn(5, lambda: evaluation("--gitleaks-compare"), lambda: evaluation(f"--gitleaks-binary={BINARY}"))
     print(f"candidates: {three[0]:.2f} s against {one[0]:.2f} s; ratio {three[0] / one[0]:.2f} (promised: <= 3)")
 
 
@@ -144,7 +144,7 @@ def many(folder: Path) -> None:
     scenarios, analyses = folder / "scenarios", folder / "analyses"
     scenarios.mkdir()
     output = folder / "nine"
-    command = [*PYTEST, "--gitleaks-eval", "--gitleaks-binary", BINARY, "--gitleaks-output", str(output)]
+    command = [*PYTEST, "--gitleaks-eval", f"--gitleaks-binary={BINARY}", f"--gitleaks-output={output}"]
     measured(command, folder)
     analyses.mkdir()
     truths = sorted(shipped_data("ground_truth").glob("*.json"))
@@ -156,10 +156,8 @@ def many(folder: Path) -> None:
     evaluation = [
         *PYTEST,
         "--gitleaks-eval",
-        "--gitleaks-scenarios",
-        str(scenarios),
-        "--gitleaks-analysis",
-        str(analyses),
+        f"--gitleaks-scenarios={scenarios}",
+        f"--gitleaks-analysis={analyses}",
     ]
     ours, empty = in_turn(1, lambda: measured(evaluation, folder), lambda: measured([*PYTEST, "test_empty.py"], folder))
     kib = (ours[1] - empty[1]) / 39_000
@@ -173,7 +171,7 @@ def large(folder: Path) -> None:
     scenarios.mkdir()
     analyses.mkdir()
     output = folder / "nine"
-    measured([*PYTEST, "--gitleaks-eval", "--gitleaks-binary", BINARY, "--gitleaks-output", str(output)], folder)
+    measured([*PYTEST, "--gitleaks-eval", f"--gitleaks-binary={BINARY}", f"--gitleaks-output={output}"], folder)
     document = json.loads((output / "analysis" / "api-keys.json").read_text(encoding="utf-8"))
     template = document["data"]["findings"][0]
     document["data"]["findings"] += [
@@ -192,7 +190,7 @@ def large(folder: Path) -> None:
     evaluation, parsed = in_turn(
         5,
         lambda: measured(
-            [*PYTEST, "--gitleaks-eval", "--gitleaks-scenarios", str(scenarios), "--gitleaks-analysis", str(analyses)],
+            [*PYTEST, "--gitleaks-eval", f"--gitleaks-scenarios={scenarios}", f"--gitleaks-analysis={analyses}"],
             folder,
         ),
         parse,
