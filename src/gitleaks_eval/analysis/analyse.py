@@ -38,32 +38,54 @@ class Provenance:
     scan_spread_ms: tuple[float, float] | None = None
 
 
-def analyse(  # noqa: PLR0913 - each is a word of its own
+def analyse(
     findings: Sequence[Mapping[str, Any]],
     head: Iterable[bytes],
     policy: SeverityPolicy,
     provenance: Provenance,
-    *,
-    masks: Masks | None = None,
     encoded: Mapping[Spot, bytes] | None = None,
 ) -> dict[str, Any]:
-    """Turn the findings of a Gitleaks report into a Caldera envelope, sorted and deterministic.
+    """Turn the findings of one Gitleaks report into a Caldera envelope: `envelope_of` what is `in_head`, masked."""
+    values = (finding["Secret"] for finding in findings)
+    masks = masks_of([provenance.branch, *texts_of(findings)], values)
+    return envelope_of(findings, in_head(findings, head, encoded), policy, provenance, masks)
 
-    What the scanner decoded is in HEAD if `encoded`, by its spot the text that it was decoded from, stands there.
-    `masks` are those of `report_masks`, made here unless other texts are to be masked alike.
+
+def in_head(
+    findings: Sequence[Mapping[str, Any]], head: Iterable[bytes], encoded: Mapping[Spot, bytes] | None = None
+) -> list[bool]:
+    """Whether the secret of each finding stands in HEAD.
 
     `head` is the content of each file of the HEAD tree: a secret is in HEAD if its value stands in one of
     them, whatever commit introduced it, also after a rename. It is read no further than need be, and not at
-    all without findings. Findings are never dropped or merged. A finding of a scan of files names no commit: it
-    stands in HEAD's.
+    all without findings. What the scanner decoded is there if `encoded`, by its spot the text that it was decoded
+    from, is.
     """
     sought = [_sought(finding, encoded or {}) for finding in findings]
     there = _within({text for texts in sought for text in texts}, head)
-    in_head = {id(finding): not there.isdisjoint(texts) for finding, texts in zip(findings, sought, strict=True)}
-    shown = report_masks(findings, [provenance.branch]) if masks is None else masks
+    return [not there.isdisjoint(texts) for texts in sought]
+
+
+def texts_of(findings: Iterable[Mapping[str, Any]]) -> set[str]:
+    """What a report says beside the secrets, and may hold one: paths, rule ids, authors, dates."""
+    return {str(finding.get(name, "")) for finding in findings for name in ("File", "RuleID", "Author", "Date")}
+
+
+def envelope_of(
+    findings: Sequence[Mapping[str, Any]],
+    standing: Sequence[bool],
+    policy: SeverityPolicy,
+    provenance: Provenance,
+    shown: Masks,
+) -> dict[str, Any]:
+    """Turn the findings of a Gitleaks report into a Caldera envelope, sorted and deterministic.
+
+    `standing` says of each whether it is in HEAD; `shown` masks every text of the report. Findings are never dropped
+    or merged. A finding of a scan of files names no commit: it stands in HEAD's.
+    """
     entries = [
-        _finding(finding, policy, finding["Commit"] or provenance.commit, shown, in_head=in_head[id(finding)])
-        for finding in sorted(findings, key=_report_order)
+        _finding(finding, policy, finding["Commit"] or provenance.commit, shown, in_head=is_there)
+        for finding, is_there in sorted(zip(findings, standing, strict=True), key=lambda pair: _report_order(pair[0]))
     ]
     current = sum(entry["in_current_head"] for entry in entries)
     files = _files(entries)
@@ -104,14 +126,6 @@ def _spread(provenance: Provenance) -> dict[str, Any]:
     if provenance.scan_spread_ms is None or provenance.scan_attempts == 1:
         return {}
     return {"scan_time_spread_ms": [round(time, 3) for time in provenance.scan_spread_ms]}
-
-
-def report_masks(
-    findings: Sequence[Mapping[str, Any]], others: Iterable[str] = (), before: Masks | None = None
-) -> Masks:
-    """The masks for what the findings say, and for other texts that are shown beside them."""
-    said = (str(finding.get(name, "")) for finding in findings for name in ("File", "RuleID", "Author", "Date"))
-    return masks_of((*said, *others), (finding["Secret"] for finding in findings), before or Masks())
 
 
 def _report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:

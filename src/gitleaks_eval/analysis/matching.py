@@ -73,6 +73,11 @@ class Matching:
         }
         return Counter(map(attrgetter("status"), self.matches)) + Counter(unlisted)
 
+    def truth_texts(self) -> frozenset[str]:
+        """The paths and rule ids of what is expected."""
+        expected = (match for match in self.matches if match.status != UNEXPECTED)
+        return frozenset(text for match in expected for text in (match.file_path, match.rule_id))
+
     @property
     def unlabelled(self) -> int:
         """How many of the unexpected findings the truth says nothing of."""

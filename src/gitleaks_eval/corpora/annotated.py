@@ -41,6 +41,8 @@ _ANYWHERE = re.compile(rb"\b(?:todo)?ruleid\s*:")
 # The same in what is no text: as one, two or four bytes for each character.
 _IN_BYTES = re.compile(rb"\0{0,3}".join([*(bytes([letter]) for letter in b"ruleid"), rb"[\0\t ]{0,16}:"]))
 _MAYBE_LABELLED = re.compile(rb"rule.?id|rul|ok\s*:", re.IGNORECASE)
+# What may be a secret: between two quotes, or behind what assigns it.
+_VALUE = re.compile(r"""(?:(?<=")[^"]+(?=")|(?<=')[^']+(?=')|(?<=`)[^`]+(?=`)|(?<=[=:])[^"'`]+)""")
 _RULE = re.compile(r"[^\s,]+")
 
 
@@ -71,16 +73,21 @@ def annotated(folder: Path) -> tuple[Corpus, Expected]:
         f"{count} files{at_head}, committed to a temporary repository",
         frozenset(labels.places[OK]),
         frozenset(labels.places[TODORULEID] + labels.places[TODOOK]),
+        words=frozenset(labels.words),
     )
     return corpus, in_one_commit(expected_of(labels.places[RULEID]))
 
 
 @dataclass(slots=True)
 class _Labels:
-    """The labels of a corpus by directive, as places, and what is wrong with others."""
+    """The labels of a corpus by directive, as places, and what is wrong with others.
+
+    `words` are what may be the secrets of labelled lines: what stands in quotes or is assigned.
+    """
 
     places: dict[str, list[Place]] = field(default_factory=lambda: {name: [] for name in DIRECTIVES})
     problems: list[str] = field(default_factory=list)
+    words: set[str] = field(default_factory=set)
 
     def read(self, path: str, content: bytes) -> None:
         """Read one file; its labels count for the first line below them that is no label itself."""
@@ -140,6 +147,10 @@ class _Labels:
                     f"{named_corpus(path)}:{number}: the labels above contradict each other: {given[rule]}, {word}"
                 )
             self.places[word].append((path, number, rule))
+        if any(word in {RULEID, TODORULEID} for word, _ in labels):
+            self.words |= {
+                found for text in _VALUE.findall(shown_name(line)) for found in (text.strip(), *text.split())
+            }
 
 
 @cache

@@ -1,5 +1,6 @@
 """Load a corpus by its kind."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +9,8 @@ from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.corpora.annotated import annotated
 from gitleaks_eval.corpora.expected import ANNOTATED, OPTION, REPORT
 from gitleaks_eval.corpora.report import reported
-from gitleaks_eval.scenarios.masking import without_tokens
-from gitleaks_eval.scenarios.scenario import Scenario
+from gitleaks_eval.scenarios.masking import Masks, masks_of, without_tokens, without_words
+from gitleaks_eval.scenarios.scenario import Corpus, Scenario
 
 
 def load_corpus(spec: str, base: Path) -> Scenario:
@@ -43,5 +44,11 @@ def load_corpus(spec: str, base: Path) -> Scenario:
         raise
     except EvaluationError as error:
         raise InputError(f"{OPTION} {spec}: {error}") from None
-    corpus = replace(corpus, masks=without_tokens(expected.files_with_secrets_list))
+    corpus = replace(corpus, masks=_masks(corpus, expected.files_with_secrets_list), truth=expected)
     return Scenario(name, f"{kind} corpus, {corpus.how}", expected.shown_as(corpus.masks), path, path, corpus=corpus)
+
+
+def _masks(corpus: Corpus, paths: Sequence[str]) -> Masks:
+    """What is masked before anything is scanned: names of tests hold paths."""
+    tokens = without_words(paths, corpus.words, without_tokens(paths))
+    return Masks({**tokens.shown, **masks_of(paths, corpus.values, tokens).shown}, tokens.numbers)

@@ -36,7 +36,8 @@ def reported(path: Path) -> tuple[Corpus, Expected]:
     else:
         how = "committed to a temporary repository"
         expected = in_one_commit(expected_of(_relative(places, source, report)))
-    return Corpus(REPORT, source, how), replace(expected, unique_secrets=_distinct(findings, "Secret"))
+    values = frozenset(str(value) for finding in findings if _is_value(value := finding.get("Secret")))
+    return Corpus(REPORT, source, how, values=values), replace(expected, unique_secrets=_distinct(findings, "Secret"))
 
 
 def _report_findings(report: Path) -> list[dict[str, Any]]:
@@ -62,8 +63,11 @@ def _wrong_keys(finding: object) -> list[str]:
 def _distinct(findings: Iterable[Mapping[str, Any]], key: str) -> int | None:
     """How many different values there are; None when one is left out or redacted."""
     values = {finding.get(key) for finding in findings}
-    known = all(isinstance(value, str) and value not in {"", "REDACTED"} and value[-3:] != "..." for value in values)
-    return len(values) if known else None
+    return len(values) if all(map(_is_value, values)) else None
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, str) and value not in {"", "REDACTED"} and value[-3:] != "..."
 
 
 def _relative(places: list[Place], source: Path, report: Path) -> list[Place]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -136,7 +136,7 @@ class Judging:
     @cached_property
     def _scenario_facts(self) -> tuple[Facts, ...]:
         bench = self._session.workbench()
-        shown = (replace(one, expected=bench.expected(one)) for one in self._session.scenarios)
+        shown = (bench.shown(one) for one in self._session.scenarios)
         return tuple(scenario_facts(one, bench.analysis(one)) for one in shown)
 
 

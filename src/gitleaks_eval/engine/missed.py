@@ -1,17 +1,15 @@
 """Why the secrets that a run misses are missed: the entries of the configuration that hide them."""
 
 import json
-import tempfile
 import time
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from gitleaks_eval.analysis.matching import MISSED, Match, Matching
-from gitleaks_eval.config.chain import Configuration, copy_configuration
+from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.config.hiding import NOTHING_HIDES, hiding_entries, rule_ids
 from gitleaks_eval.core.sharing import made_once
-from gitleaks_eval.engine.unit import scenario_masks
+from gitleaks_eval.engine.scans import scan_with
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scenarios.scenario import ExpectedFinding, Place, Scenario
 
@@ -50,11 +48,16 @@ def hidden_findings(
             def scan(changed: Configuration, scenario: Scenario = scenario) -> list[Place]:
                 return places(workbench, scenario, changed)
 
-            for finding, hiding in hiding_entries(findings, configuration, scan).items():
+            masks = workbench.masks(scenario)
+            # Looked up as they are, for that is how the configuration and the scanner know them.
+            raw = [_place(finding, masks.undone) for finding in findings]
+            for finding, hiding in hiding_entries(raw, configuration, scan).items():
                 text = hiding.text(root)
                 if text == NOTHING_HIDES:
                     text = _dropped(finding, configuration, baseline, root) or text
-                rows.append([scenario.name, finding.file_path, finding.line_number, finding.rule_id, text])
+                shown = _place(finding, masks)
+                said = text.replace(finding.rule_id, shown.rule_id)
+                rows.append([scenario.name, shown.file_path, shown.line_number, shown.rule_id, said])
         return json.dumps(rows).encode()
 
     found = json.loads(made_once(workbench.folder / "hidden", make).read_bytes())
@@ -67,11 +70,12 @@ def places(workbench: Workbench, scenario: Scenario, configuration: Configuratio
     Raises:
         EvaluationError: when the scan failed.
     """
-    with tempfile.TemporaryDirectory(prefix="config-", dir=workbench.folder) as folder:
-        scanner = replace(workbench.scanner, config=copy_configuration(configuration, Path(folder)))
-        scan = scanner.scan(workbench.repository(scenario).path)
-    masks = scenario_masks(scenario, scan)
-    return [(masks(finding["File"]), finding["StartLine"], masks(finding["RuleID"])) for finding in scan.findings]
+    found = scan_with(workbench.scanner, configuration, workbench.repository(scenario).path).findings
+    return [(finding["File"], finding["StartLine"], finding["RuleID"]) for finding in found]
+
+
+def _place(finding: ExpectedFinding, shown: Callable[[str], str]) -> ExpectedFinding:
+    return ExpectedFinding(shown(finding.file_path), shown(finding.rule_id), finding.line_number)
 
 
 def _missed(matches: Iterable[Match]) -> list[ExpectedFinding]:

@@ -3,12 +3,14 @@
 import contextlib
 import json
 import os
+import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import all_turns, made_once, turn
 from gitleaks_eval.core.speed import cores_beside_others
@@ -175,6 +177,16 @@ def canary_repository(bench: Bench, secrets: Sequence[Secret]) -> BuiltRepositor
 
     counted = json.loads(made_once(folder, make).read_bytes())
     return BuiltRepository(folder / "product" / "repository", Readable(**counted))
+
+
+def scan_with(scanner: Scanner, configuration: Configuration, repository: Path) -> Scan:
+    """Scan a repository with another configuration, everything else as `scanner` has it.
+
+    Raises:
+        EvaluationError: when the scan failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="config-", dir=scanner.scratch) as folder:
+        return replace(scanner, config=copy_configuration(configuration, Path(folder))).scan(repository)
 
 
 def scenario_repository(bench: Bench, scenario: Scenario, recipe: Recipe | None) -> BuiltRepository:

@@ -14,7 +14,7 @@ from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import Subjects
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scanners.build import ScannerBuild
-from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 
 
 class Session:
@@ -127,13 +127,27 @@ class Session:
 
     def _all_workbenches(self) -> Mapping[str, Workbench]:
         if not self._workbenches:
+            shown_before = self._shown_before()
             self._workbenches = {
                 name: Workbench(
-                    bench, self.subjects, self._subjects.recipes, shared=self._is_worker, executor=self._executor
+                    bench,
+                    self.subjects,
+                    self._subjects.recipes,
+                    shared=self._is_worker,
+                    executor=self._executor,
+                    benches=self._known().benches.values(),
+                    shown_before=shown_before,
                 )
                 for name, bench in self._known().benches.items()
             }
         return self._workbenches
+
+    def _shown_before(self) -> Mapping[str, frozenset[str]]:
+        """The paths and rule ids that a saved baseline of the same truth has, by scenario."""
+        saved = self.settings.baseline
+        if saved is None or saved.corpus_sha256 != corpus_sha256(self.scenarios):
+            return {}
+        return {name: matching.truth_texts() for name, matching in saved.matchings.items()}
 
     def _known(self) -> Shared:
         if self.shared is None:

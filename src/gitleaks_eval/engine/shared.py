@@ -79,9 +79,14 @@ def analysis_path(folder: Path, name: str) -> Path:
     return folder / "analyses" / name / "product.json"
 
 
-def masked_path(folder: Path, name: str) -> Path:
-    """Where the workers of a run leave which texts of a ground truth they have masked, by the hash of each."""
-    return folder / "masked" / name
+def reported_folder(folder: Path, name: str) -> Path:
+    """Where the workers of a run keep what a candidate reported of a subject, raw."""
+    return folder / "reported" / name
+
+
+def masks_folder(bench: Bench, name: str) -> Path:
+    """Where the workers of a run keep the masks of a subject, which all its candidates share."""
+    return Path(bench.turns).parent / "masks" / name
 
 
 def traces_folder(folder: Path) -> Path:

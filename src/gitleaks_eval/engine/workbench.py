@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,12 +15,15 @@ from gitleaks_eval.analysis.severity import SeverityPolicy, load_policy
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.speed import collector_paused, freeze
+from gitleaks_eval.engine.masks import subject_masks
+from gitleaks_eval.engine.reported import Unit
 from gitleaks_eval.engine.scans import canary_repository, prove, scanned_canary, scanner_of, scenario_repository
 from gitleaks_eval.engine.shared import Bench, subject_path, traces_folder
-from gitleaks_eval.engine.unit import Unit, masked_expected, run_unit
+from gitleaks_eval.engine.unit import run_unit
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners.canary import canary_secrets
 from gitleaks_eval.scanners.scan import Scanner
+from gitleaks_eval.scenarios.masking import Masks
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret
@@ -36,10 +38,11 @@ class Workbench:
     """Has the analyses of one candidate; one for each process of a run.
 
     Units run in `executor`, which the caller shuts down; without one, in as many threads as there are cores and one
-    more. With `shared`, what the reports need of a scenario is left for the process that writes them.
+    more. With `shared`, what the reports need of a scenario is left for the process that writes them. `benches` are
+    those of all candidates, this one's among them; `shown_before` has the texts of a saved baseline by scenario.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a word of its own
         self,
         bench: Bench,
         subjects: Iterable[Scenario | RealRepository],
@@ -47,12 +50,16 @@ class Workbench:
         *,
         shared: bool,
         executor: Executor | None = None,
+        benches: Iterable[Bench] = (),
+        shown_before: Mapping[str, frozenset[str]] | None = None,
     ) -> None:
         self.subjects: dict[str, MatchedScenario] = {}
         self.folder = Path(bench.folder)
         self._bench = bench
         self._evaluated = {subject.name: subject for subject in subjects}
         self._recipes = recipes
+        self._benches = tuple(benches) or (bench,)
+        self._shown_before = shown_before or {}
         self._shared = shared
         self._stop = threading.Event()
         self._threads = executor is None
@@ -63,6 +70,7 @@ class Workbench:
         self._kept: dict[str, Analysis] = {}
         self._kept_bytes = 0
         self._failures: dict[str, str] = {}
+        self._masks: dict[str, Masks] = {}
 
     @property
     def run_id(self) -> str:
@@ -110,8 +118,7 @@ class Workbench:
             with collector_paused():
                 analysis = read_analysis(path)
                 if isinstance(subject, Scenario) and name not in self.subjects:
-                    shown = replace(subject, expected=self.expected(subject))
-                    self._record(name, matched_scenario(shown, analysis, self._policy))
+                    self._record(name, matched_scenario(self.shown(subject), analysis, self._policy))
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
@@ -138,20 +145,34 @@ class Workbench:
             )
         return subject.analysis
 
-    def expected(self, scenario: Scenario) -> Expected:
-        """What is expected of a scenario, with the paths and rule ids masked that its analysis shows masked.
+    def shown(self, scenario: Scenario) -> Scenario:
+        """A scenario with the paths and rule ids of its truth masked as its analysis shows them."""
+        return scenario.shown_as(self.masks(scenario)) if scenario.analysis is None else scenario
 
-        Where it has no analysis, it is as the ground truth says.
-        """
-        if scenario.analysis is not None:
+    def expected(self, scenario: Scenario) -> Expected:
+        """What is expected of a scenario, with paths and rule ids masked as its analysis shows them."""
+        try:
+            return self.shown(scenario).expected
+        except EvaluationError:
+            # Nothing was scanned, and nothing is known but what the truth says by itself.
             return scenario.expected
-        with contextlib.suppress(EvaluationError):
-            self.document(scenario)
-        return masked_expected(self._bench, scenario)
+
+    def masks(self, subject: Scenario | RealRepository) -> Masks:
+        """What all candidates of the run show instead of the paths and rule ids of a subject that is scanned.
+
+        Raises:
+            EvaluationError: when they cannot be made.
+        """
+        if subject.name not in self._masks:
+            self._masks[subject.name] = subject_masks(self.unit(subject), self._stop)
+        return self._masks[subject.name]
 
     def unit(self, subject: Scenario | RealRepository) -> Unit:
         """The work that makes the analysis of a subject."""
-        return Unit(self._bench, subject, self._recipes.get(subject.name), self._canary, self._planted)
+        name = subject.name
+        before = self._shown_before.get(name, frozenset())
+        recipe = self._recipes.get(name)
+        return Unit(self._bench, subject, recipe, self._canary, self._planted, self._benches, before)
 
     def repository(self, scenario: Scenario) -> BuiltRepository:
         """The repository of a scenario, built from its recipe or its corpus.

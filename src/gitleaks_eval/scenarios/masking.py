@@ -1,8 +1,10 @@
 """Masks the secrets of a report in all else that it says: paths, branches, authors, rule ids."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 from gitleaks_eval.scenarios.secrets import MASK, REVEALING_LENGTH, preview
 
@@ -10,6 +12,8 @@ from gitleaks_eval.scenarios.secrets import MASK, REVEALING_LENGTH, preview
 SHORTEST = 4
 # A run of a path that is more likely a token than a word: long, of letters and digits.
 _TOKEN = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}")
+
+_MASKED = re.compile(rf"{re.escape(MASK)}(?:~\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,10 @@ class Masks:
     def __call__(self, text: str) -> str:
         """The text without secrets."""
         return self.shown.get(text, text)
+
+    def undone(self, shown: str) -> str:
+        """The text that is shown so; no two are shown alike."""
+        return next((text for text, other in self.shown.items() if other == shown), shown)
 
 
 def masks_of(texts: Iterable[str], secrets: Iterable[str], before: Masks = Masks()) -> Masks:
@@ -53,9 +61,43 @@ def without_tokens(paths: Iterable[str]) -> Masks:
     )
 
 
+def without_words(paths: Iterable[str], words: Iterable[str], before: Masks) -> Masks:
+    """What `before` masks, and in paths each of these words where it stands whole: it may be a secret."""
+    said = {path: before(path) for path in paths}
+    known = [re.escape(word) for word in sorted(words, key=len, reverse=True) if len(word) >= REVEALING_LENGTH]
+    whole = re.compile(rf"(?<![^\W_])(?:{'|'.join(known)})(?![^\W_])" if known else r"(?!)")
+    made = _masks(said, lambda path: [found.span() for found in whole.finditer(path)], before)
+    return Masks({**before.shown, **made.shown}, made.numbers)
+
+
+def as_shown_before(texts: Iterable[str], shown_before: Iterable[str]) -> Masks:
+    """Show each text as it was shown masked before, where no other text and no other showing fits as well."""
+    said, shown = set(texts), set(shown_before)
+    fits = {
+        other: [text for text in sorted(said - shown) if pattern.fullmatch(text)]
+        for other in sorted(shown - said)
+        if (pattern := _fitting(other))
+    }
+    often = Counter(text for found in fits.values() for text in found)
+    return Masks({found[0]: other for other, found in fits.items() if len(found) == 1 and often[found[0]] == 1})
+
+
+def _fitting(shown: str) -> re.Pattern[str] | None:
+    """What a text that is shown so may be; None where nothing of it is masked."""
+    parts = _MASKED.split(shown)
+    return re.compile(".+".join(map(re.escape, parts)), re.DOTALL) if len(parts) > 1 else None
+
+
 def _masks(said: Mapping[str, str], spans_in: Callable[[str], Sequence[tuple[int, int]]], before: Masks) -> Masks:
     numbers = dict(before.numbers)
     shown = {text: _masked(known, spans_in(known), numbers) for text, known in sorted(said.items())}
+    # A text may look like another one masked; what is compared must not become one.
+    taken = {text for text, other in shown.items() if other == text}
+    for text, other in shown.items():
+        if other != text:
+            names = chain([other], (f"{other}~{number}" for number in count(2)))
+            shown[text] = next(name for name in names if name not in taken)
+            taken.add(shown[text])
     return Masks({text: other for text, other in shown.items() if other != text}, numbers)
 
 

@@ -101,8 +101,9 @@ class Corpus:
 
     `source` is the folder or git repository to scan, `how` says what becomes of it (`committed to a temporary
     repository`). At a place (file, line, rule) in `clean` the labels say that nothing is to be found; at one in
-    `tolerated` a finding is neither expected nor unexpected. `masks` are for paths that seem to hold a token: what is
-    expected names them masked, whether or not a scanner finds it.
+    `tolerated` a finding is neither expected nor unexpected. `masks` are for paths that hold a secret that the truth
+    knows, or seem to hold a token: the scenario's `expected` names them masked, whether or not a scanner finds it.
+    `truth` is the same with its paths as they are, `values` are the secrets that it knows, and `words` what may be one.
     """
 
     kind: str
@@ -111,6 +112,9 @@ class Corpus:
     clean: frozenset[Place] = frozenset()
     tolerated: frozenset[Place] = frozenset()
     masks: Masks = field(default_factory=Masks)
+    truth: Expected | None = field(default=None, repr=False)
+    values: frozenset[str] = field(default=frozenset(), repr=False)
+    words: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,19 @@ class Scenario:
     def __repr__(self) -> str:
         """Short, because pytest shows fixtures in tracebacks."""
         return f"<Scenario {self.name}>"
+
+    @property
+    def truth(self) -> Expected:
+        """What is expected, with paths as they are: to look things up by, never to be shown."""
+        return self.corpus.truth if self.corpus and self.corpus.truth else self.expected
+
+    def shown_as(self, shown: Callable[[str], str]) -> "Scenario":
+        """The same with the paths and rule ids of its truth, and of what it calls clean, shown so."""
+        corpus = self.corpus
+        if corpus:
+            clean = frozenset((shown(path), line, shown(rule)) for path, line, rule in corpus.clean)
+            corpus = replace(corpus, clean=clean)
+        return replace(self, expected=self.truth.shown_as(shown), corpus=corpus)
 
 
 def load_scenarios(sources: Iterable[str], base: Path, analyses: Path | None = None) -> list[Scenario]:

@@ -1,0 +1,181 @@
+"""What a candidate reports of a subject: built or cloned, scanned once a run, and kept raw in its private folder."""
+
+import json
+import shutil
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.analysis.analyse import Provenance, in_head, texts_of
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.corpora.expected import without_tolerated
+from gitleaks_eval.engine.scans import Scanned, prove, scanner_of, scenario_repository
+from gitleaks_eval.engine.shared import Bench, reported_folder, traces_folder
+from gitleaks_eval.repositories.clone import clone
+from gitleaks_eval.repositories.head import head_contents, read_head
+from gitleaks_eval.scanners.decoded import encoded_texts
+from gitleaks_eval.scanners.suppressions import suppressions
+from gitleaks_eval.scenarios.recipe import Recipe
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
+from gitleaks_eval.scenarios.secrets import Secret, reveals
+from gitleaks_eval.scenarios.traces import traces_of
+
+# What an analysis is made of; a match is as long as its file may be.
+_KEPT = ("RuleID", "File", "StartLine", "StartColumn", "Secret", "Commit", "Author", "Date", "Entropy")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The work of one candidate on one scenario or real repository: a value that any process of the run can do.
+
+    `recipe` is that of the scenario, if it has one. `canary` are the secrets that the canary plants, `planted` those
+    of all scenarios: no message may quote one. `benches` are those of all candidates, which share the masks of the
+    subject; `shown_before` are the paths and rule ids that a saved baseline has of it.
+    """
+
+    bench: Bench
+    subject: Scenario | RealRepository
+    recipe: Recipe | None
+    canary: tuple[Secret, ...]
+    planted: tuple[Secret, ...]
+    benches: tuple[Bench, ...]
+    shown_before: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What a scanner reported of a subject, as it is: only masked it may leave the private folder of the run.
+
+    `standing` says of each finding whether it is in HEAD. `tolerated` are the secrets of findings that are neither
+    right nor wrong; `beside` is what is known of a real repository beside its findings.
+    """
+
+    provenance: Provenance
+    findings: Sequence[dict[str, Any]] = field(repr=False)
+    standing: Sequence[bool]
+    tolerated: Sequence[str] = field(default=(), repr=False)
+    beside: dict[str, Any] | None = field(default=None, repr=False)
+
+    def texts(self) -> set[str]:
+        """What is shown of it, and may hold a secret."""
+        listed = self.beside["suppressions"] if self.beside else ()
+        return {self.provenance.branch, *texts_of(self.findings), *(one["file_path"] for one in listed)}
+
+    def paths(self) -> set[str]:
+        """The paths of its findings."""
+        return {finding["File"] for finding in self.findings}
+
+    def secrets(self) -> set[str]:
+        """All values that it reports."""
+        return {finding["Secret"] for finding in self.findings}.union(self.tolerated)
+
+
+def reported(unit: Unit, bench: Bench, stop: threading.Event | None = None) -> Reported:
+    """What the candidate of a bench reports of the subject of a unit; scanned once per run, across processes.
+
+    Setting `stop` ends the programs that it runs.
+
+    Raises:
+        EvaluationError: when nothing is known; it names the subject, and has the same text each time.
+    """
+    folder = reported_folder(Path(bench.folder), unit.subject.name)
+    document = json.loads(made_once(folder, lambda: _document(unit, bench, stop)).read_bytes())
+    return Reported(**{**document, "provenance": Provenance(**document["provenance"])})
+
+
+def _document(unit: Unit, bench: Bench, stop: threading.Event | None) -> bytes:
+    subject = unit.subject
+    what = "repository" if isinstance(subject, RealRepository) else "scenario"
+    try:
+        if isinstance(subject, RealRepository):
+            found = _of_clone(unit, bench, subject, stop)
+        else:
+            found = _of_scenario(unit, bench, subject, stop)
+    except EvaluationError as error:
+        problem = f"{what} {subject.name}: {error}"
+    else:
+        return json.dumps(asdict(found)).encode()
+    # The scanner's own words may quote what it scanned.
+    if reveals(problem, frozenset(secret.value for secret in (*unit.planted, *unit.canary))):
+        problem = f"{what} {subject.name}: the scan failed; its message quotes a planted secret and is withheld"
+    raise EvaluationError(problem)
+
+
+def _of_scenario(unit: Unit, bench: Bench, scenario: Scenario, stop: threading.Event | None) -> Reported:
+    # Build before the wait for the canary: another thread is scanning it.
+    repository = scenario_repository(bench, scenario, unit.recipe)
+    scanned = prove(bench, unit.canary, stop).scan_scenario(scenario, repository)
+    found = scanned.scan.findings
+    _leave_traces(bench, scenario.name, found)
+    kept = without_tolerated(found, scenario.corpus) if scenario.corpus else found
+    head = read_head(repository.path)
+    provenance = _provenance(bench, scanned, repository.path.parent.name, head.branch, head.commit)
+    dropped = sorted({one["Secret"] for one in found} - {one["Secret"] for one in kept})
+    return _reported(bench, scanned, provenance, kept, head.contents, tolerated=dropped)
+
+
+def _of_clone(unit: Unit, bench: Bench, repository: RealRepository, stop: threading.Event | None) -> Reported:
+    seconds = bench.timeout_seconds
+    # The wait for the canary comes before the turn, which others could use.
+    proven = prove(bench, unit.canary, stop)
+    folder = Path(bench.folder) / "clones" / repository.name
+    try:
+        cloned = clone(repository, folder, seconds, stop)
+        scanned = proven.scan_clone(repository.name, cloned.path, seconds)
+        findings = scanned.scan.findings
+        _leave_traces(bench, repository.name, findings)
+        there = suppressions(cloned.path, findings, proven.scanner.build, seconds)
+        beside = {
+            "commit": cloned.commit,
+            "shallow": cloned.shallow,
+            "suppressions": [asdict(one) for one in there.listed],
+            "suppressions_total": there.total,
+        }
+        provenance = _provenance(bench, scanned, repository.name, cloned.branch, cloned.commit)
+        return _reported(bench, scanned, provenance, findings, head_contents(cloned.path, seconds), beside=beside)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _reported(  # noqa: PLR0913 - each is a word of its own
+    bench: Bench,
+    scanned: Scanned,
+    provenance: Provenance,
+    findings: Sequence[dict[str, Any]],
+    head: Iterable[bytes],
+    *,
+    tolerated: Sequence[str] = (),
+    beside: dict[str, Any] | None = None,
+) -> Reported:
+    encoded = encoded_texts(scanned.repository.path, findings, provenance.commit, bench.timeout_seconds)
+    standing = in_head(findings, head, encoded)
+    kept = [{name: finding[name] for name in _KEPT if name in finding} for finding in findings]
+    return Reported(provenance, kept, standing, tolerated, beside)
+
+
+def _provenance(bench: Bench, scanned: Scanned, repository: str, branch: str, commit: str) -> Provenance:
+    build = scanner_of(bench).build
+    return Provenance(
+        repository=repository,
+        branch=branch,
+        commit=commit,
+        scanner_version=build.version,
+        run_id=bench.run_id,
+        timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        scan_time_ms=scanned.scan.duration_ms,
+        scan_attempts=scanned.attempts,
+        scanner=build.name,
+        scan_spread_ms=scanned.spread_ms,
+    )
+
+
+def _leave_traces(bench: Bench, name: str, findings: Iterable[dict[str, Any]]) -> None:
+    """Leave hashes of the reported secrets for the judges, whose prompts and replies must hold none of them."""
+    if bench.trace_key:
+        traces = traces_of((finding["Secret"] for finding in findings), bytes.fromhex(bench.trace_key))
+        write_atomically(traces_folder(Path(bench.folder)) / name, traces.as_bytes())
