@@ -9,12 +9,12 @@ from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.coverage.places import Maker, Place, Planted, github_pat
-from gitleaks_eval.coverage.places_bytes import content_of
 from gitleaks_eval.coverage.places_repository import plant
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
-from gitleaks_eval.repositories.log import Readable, readable
+from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.repositories.staging import staged_diff
-from gitleaks_eval.scanners.scan import Mode, Scan, Scanner, unread
+from gitleaks_eval.scanners.passed_over import unread_in
+from gitleaks_eval.scanners.scan import Mode, Scan, Scanner
 from gitleaks_eval.scenarios.secrets import reveals
 
 SOURCE = "the map of places"
@@ -54,7 +54,7 @@ def look(scanner: Scanner, on: Ground) -> Sight:
     try:
         scan = scanner.scan(on.repository.path, ignore_lists=True, cores=cores_beside_others(there.added_bytes))
         sight = seen_in(scan, on.secrets)
-        problem = _unread(scan, there, on, sight)
+        problem = unread_in(scanner, scan, on.repository)
     except EvaluationError as error:
         problem = str(error)
     if problem is None:
@@ -81,16 +81,3 @@ def seen_in(scan: Scan, secrets: Mapping[Place, Planted]) -> dict[Place, frozens
         place: frozenset(rule for rule, text in reported if secret.value in text) for place, secret in secrets.items()
     }
     return {place: found for place, found in rules.items() if found}
-
-
-def _unread(scan: Scan, there: Readable, on: Ground, sight: Sight) -> str | None:
-    if scan.commits is None and scan.files is None:
-        # A scanner that tells no commits (betterleaks) does not count the bytes of files that its configuration
-        # allows by path: what is not seen may have been passed over, the rest must have been read.
-        passed = sum(len(content_of(place, secret)) for place, secret in on.secrets.items() if place not in sight)
-        there = replace(
-            there,
-            added_bytes=max(1, there.added_bytes - passed),
-            added_bytes_up_to_8_26=max(1, there.added_bytes_up_to_8_26 - passed),
-        )
-    return unread(scan, there)

@@ -27,15 +27,14 @@ from gitleaks_eval.engine.kinds import ENTRIES, PLACES, RULES
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.repositories.cache import BuiltRepository
-from gitleaks_eval.repositories.head import head_files
-from gitleaks_eval.repositories.log import Readable, readable
+from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.repositories.staging import staged_diff
 from gitleaks_eval.scanners.build import ScannerBuild
-from gitleaks_eval.scanners.scan import Scan, Scanner, unread
+from gitleaks_eval.scanners.passed_over import unread_in
+from gitleaks_eval.scanners.scan import Scanner
 
 SEED = "0"
 _ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
-LARGEST_SAMPLE = 1 << 20
 # Which tests are of which kind of `--gitleaks-only`.
 KINDS = {RULE: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES}
 
@@ -149,25 +148,8 @@ def _scanning(scanner: Scanner) -> Callable[[BuiltRepository, Path | None], Find
             there = readable(repository.path, command=staged_diff(repository.path))
         scanner_with = replace(scanner, config=config or scanner.config)
         done = scanner_with.scan(repository.path, cores=cores_beside_others(there.added_bytes))
-        if problem := unread(done, _counted(done, there, repository)):
+        if problem := unread_in(scanner_with, done, replace(repository, readable=there)):
             raise EvaluationError(f"a scan of samples does not count: {problem}")
         return done.findings
 
     return scan
-
-
-def _counted(scan: Scan, there: Readable, repository: BuiltRepository) -> Readable:
-    """What a scan has to have counted: a scanner that tells no commits leaves out files that are allowed by path."""
-    if scan.commits is not None or scan.files is not None:
-        return there
-    seen = {str(finding["File"]).replace("\\", "/") for finding in scan.findings}
-    passed = sum(
-        len(file.content)
-        for file in head_files(repository.path, LARGEST_SAMPLE)
-        if file.path.decode("utf-8", "replace") not in seen
-    )
-    return replace(
-        there,
-        added_bytes=max(1, there.added_bytes - passed),
-        added_bytes_up_to_8_26=max(1, there.added_bytes_up_to_8_26 - passed),
-    )

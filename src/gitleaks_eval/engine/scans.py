@@ -22,7 +22,8 @@ from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.repositories.log import Readable, readable
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.canary import build_canary, check_canary
-from gitleaks_eval.scanners.scan import Scan, Scanner, unread
+from gitleaks_eval.scanners.passed_over import unread_in
+from gitleaks_eval.scanners.scan import Scan, Scanner
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
 from gitleaks_eval.scenarios.secrets import Secret
@@ -105,7 +106,7 @@ class ProvenScanner:
     def _accepted(self, repository: BuiltRepository, *, obey_allow: bool = True, cores: int | None = None) -> Scan:
         """Scan; accept an empty report only if the scanner finds a planted secret afterwards, with as many cores."""
         scan = self.scanner.scan(repository.path, obey_allow=obey_allow, cores=cores)
-        problem = unread(scan, repository.readable)
+        problem = unread_in(self.scanner, scan, repository)
         if self.canary.lacks_counter(scan):
             problem = "it does not say what it read, as it did for the canary"
         if problem:

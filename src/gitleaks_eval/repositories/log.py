@@ -1,6 +1,7 @@
 """What a scan of the history has to have read: commits and bytes, counted as the scanner's own parser counts them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,15 @@ LARGEST_TEXT = 512 << 20
 # without a name. Up to 8.26 all of those count as one commit, later as none.
 _NAMELESS = b""
 _LONGEST_LINE = 1 << 16
+# How git writes what is not plain in a name.
+_ESCAPED = re.compile(rb"\\([abtnvfr\"\\]|[0-7]{3})")
+_ESCAPES = dict(
+    zip(
+        (b"a", b"b", b"t", b"n", b"v", b"f", b"r", b'"', b"\\"),
+        (bytes([one]) for one in b'\a\b\t\n\v\f\r"\\'),
+        strict=True,
+    )
+)
 _DATE = re.compile(rb"Date: +\w{3} \w{3} \d{1,2} \d\d:\d\d:\d\d \d{4} [+-](\d\d)(\d\d)\n")
 
 
@@ -65,6 +75,34 @@ def readable(repository: Path, seconds: float | None = None, command: Sequence[s
     return Readable(len(changed), len(with_text - {_NAMELESS}), added, len(changed_up_to_8_20), added_up_to_8_26)
 
 
+def added_by_path(repository: Path, seconds: float | None = None, command: Sequence[str] = LOG) -> Counter[bytes]:
+    """How many of the `added_bytes` of `readable` are of each path; of a path that git cannot be asked for, none.
+
+    Raises:
+        EvaluationError: as `readable`.
+    """
+    added: Counter[bytes] = Counter()
+    before = _FileDiff(b"", b"", b"")
+    with running(repository, seconds, *command) as git:
+        for diff in file_diffs(git.stdout):
+            counts = not diff.is_delete and not diff.is_binary and not diff.is_other_half_of(before)
+            if counts and diff.added_bytes and (path := _path(diff.new_name)):
+                added[path] += diff.added_bytes
+            before = diff
+        if git.process.wait():
+            git.stderr.seek(0)
+            raise failed(command[0], repository, git.stderr.read(CHUNK))
+    return added
+
+
+def _path(name: bytes) -> bytes:
+    """The path that git names `b/path`, between quotes where it has other than plain characters."""
+    name = name.rstrip(b"\t\n")
+    if name.startswith(b'"') and name.endswith(b'"'):
+        name = _ESCAPED.sub(lambda found: _ESCAPES.get(found[1]) or bytes([int(found[1], 8) & 255]), name[1:-1])
+    return name.removeprefix(b"b/") if name.startswith(b"b/") else b""
+
+
 @dataclass(slots=True)
 class _Header:
     commit: bytes
@@ -96,6 +134,8 @@ class _FileDiff:
     # How many lines of a hunk are still to come, and whether the last one was an added one.
     pending: int = 0
     last_added: bool = False
+    # As git writes it behind `+++`.
+    new_name: bytes = b""
 
     def read(self, line: bytes) -> None:
         """Take the next line of the diff."""
@@ -109,6 +149,8 @@ class _FileDiff:
         elif line.startswith(b"@@ "):
             self.pending = _hunk_size(line)
             self.has_lines = True
+        elif line.startswith(b"+++ ") and not self.has_lines:
+            self.new_name = line[4:]
         else:
             self.is_delete |= line.startswith(b"deleted file")
             self.is_binary |= line.startswith((b"Binary files ", b"GIT binary patch"))

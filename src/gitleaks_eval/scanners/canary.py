@@ -6,7 +6,8 @@ from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
-from gitleaks_eval.scanners.scan import Scan, Scanner, unread
+from gitleaks_eval.scanners.passed_over import unread_in
+from gitleaks_eval.scanners.scan import Scan, Scanner
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
 from gitleaks_eval.scenarios.secrets import Secret, secret_kinds
 
@@ -49,7 +50,7 @@ def check_canary(
     planted = list(secrets)
     try:
         scan = scanner.scan(repository.path, cores=cores)
-        problem = unread(scan, repository.readable)
+        problem = unread_in(scanner, scan, repository)
         if problem is None and not finds(scan, planted):
             problem = (
                 f"it found none of {len(planted)} planted secrets; "
