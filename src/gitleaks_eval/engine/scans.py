@@ -191,13 +191,18 @@ def scan_with(scanner: Scanner, configuration: Configuration, repository: Path) 
 
 
 def scenario_repository(bench: Bench, scenario: Scenario, recipe: Recipe | None) -> BuiltRepository:
-    """The repository of a scenario, built from its recipe or its corpus.
+    """The repository of a scenario, built from its recipe; from its corpus, once per run.
 
     Raises:
         EvaluationError: when it cannot be built.
     """
     if scenario.corpus:
-        return corpus_repository(scenario, Path(bench.folder) / "corpora" / scenario.name)
+        folder = Path(bench.folder) / "corpora" / scenario.name
+        made = made_once(
+            Path(bench.folder) / "corpora-made" / scenario.name,
+            lambda: json.dumps(asdict(corpus_repository(scenario, folder).readable)).encode(),
+        )
+        return BuiltRepository(folder / "repository", Readable(**json.loads(made.read_bytes())))
     if recipe is None:
         raise EvaluationError(f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis")
     return built_repository(recipe, f"recipe {scenario.recipe}")
