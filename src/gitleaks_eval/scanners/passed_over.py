@@ -24,6 +24,8 @@ from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
 
 _RULE = {"id": "read", "regex": "zqxmark[0-9]{12}", "keywords": ["zqxmark"]}
 _LINE = b"zqxmark%012d\n" % secrets.randbelow(10**12)
+# Stands for the path of the configuration that is extended.
+_NEXT = b"the-next-one"
 # Of a name that nobody allows: where it is not reported, nothing can be concluded.
 _CONTROL = f"zqx{secrets.token_hex(8)}".encode()
 
@@ -98,9 +100,6 @@ def _reported(asking: _Asking) -> frozenset[str]:
     return frozenset(finding["File"] for finding in scan.findings if finding["RuleID"] == _RULE["id"])
 
 
-_NEXT = b"the-next-one"
-
-
 def _paths_only(config: Path) -> list[dict[str, Any]]:
     """The documents of a configuration with nothing but what allows a file by its path, whatever is in it."""
     files = chain_of(config, "the configuration", config.parent)
@@ -112,10 +111,9 @@ def _paths_only(config: Path) -> list[dict[str, Any]]:
             kept["extend"] = {"useDefault": True}
         elif index + 1 < len(files):
             kept["extend"] = {"path": _NEXT.decode()}
-        if paths := [
-            {"paths": paths} for name in ALLOWLISTS for _, table in tables(document, name) if (paths := _paths(table))
-        ]:
-            kept["allowlists"] = paths
+        allowed = [_paths(table) for name in ALLOWLISTS for _, table in tables(document, name)]
+        if any(allowed):
+            kept["allowlists"] = [{"paths": paths} for paths in allowed if paths]
         if isinstance(prefilter := value_of(document, "prefilter"), str):
             kept["prefilter"] = prefilter
         documents.append(kept)

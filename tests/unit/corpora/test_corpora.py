@@ -24,6 +24,7 @@ from gitleaks_eval.repositories.head import head_files, read_head
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.scan import Scan, Scanner, unread
 from gitleaks_eval.scenarios.scenario import Corpus, Expected, Place, Scenario
+from gitleaks_eval.scenarios.secrets import MASK
 
 VERSIONS = ("8.16.0", "8.18.4", "8.26.0", "8.30.1")
 TOKEN = secret("github-pat", "corpus")
@@ -416,3 +417,22 @@ def test_the_scanners_own_report_of_a_corpus_is_met_in_full(gitleaks: Callable[[
     outcomes = outcomes_of(scenario.expected, analysed(analysis_of(list(scan.findings), repository.path)))
     assert not [name for name, outcome in outcomes.items() if outcome.name == "failed"]
     assert outcomes["SA-2"].name == "passed"
+
+
+def test_a_path_that_holds_what_a_labelled_line_assigns_is_masked_before_anything_is_scanned(tmp_path: Path) -> None:
+    phrase = "correct-horse-battery"
+    scenario = annotated(tmp_path, **{f"{phrase}/a.sh": f'# ruleid: phrase\nlogin = "{phrase}"\n', "plain/a.sh": "\n"})
+    (finding,) = scenario.expected.findings
+    assert finding.file_path == f"{MASK}/a.sh"
+    assert scenario.truth.findings[0].file_path == f"{phrase}/a.sh"
+    assert phrase not in repr(scenario) + repr(scenario.corpus)
+
+
+def test_what_is_called_clean_is_wrong_also_below_a_path_that_is_masked(tmp_path: Path) -> None:
+    scenario = annotated(tmp_path, **{f"{TOKEN}/a.py": "# ok: other\nx = 1\n# ruleid: rule\ny = 2\n"})
+    masks = corpus_of(scenario).masks
+    shown = scenario.shown_as(masks)
+    reported_there = {"file_path": masks(f"{TOKEN}/a.py"), "line_number": 2, "rule_id": "other"}
+    clean = corpus_of(shown).clean
+    (*_, match) = match_findings(shown.expected, [reported_there], None, clean).matches
+    assert (match.status, match.labelled) == ("unexpected", True)

@@ -3,7 +3,7 @@
 import pytest
 from builders import secret
 
-from gitleaks_eval.scenarios.masking import Masks, masks_of, without_tokens
+from gitleaks_eval.scenarios.masking import Masks, as_shown_before, masks_of, without_tokens, without_words
 from gitleaks_eval.scenarios.secrets import MASK
 
 TOKEN, OTHER = secret("github-pat", "masks"), secret("github-pat", "masks too")
@@ -53,3 +53,36 @@ def test_words_and_numbers_are_no_tokens(path: str) -> None:
 def test_masks_do_not_show_what_they_hide() -> None:
     assert TOKEN not in repr(masks_of([TOKEN], [TOKEN]))
     assert Masks()("as it is") == "as it is"
+
+
+def test_a_text_that_looks_like_another_one_masked_is_not_taken_for_it() -> None:
+    texts = [f"a/{TOKEN}.py", f"a/ghp_{MASK}.py", f"a/{OTHER}.py", f"a/ghp_{MASK}~2.py"]
+    masks = masks_of(texts, [TOKEN, OTHER])
+    assert len({masks(text) for text in texts}) == len(texts)
+    assert [masks.undone(masks(text)) for text in texts] == texts
+
+
+def test_a_word_is_masked_in_paths_where_it_stands_whole() -> None:
+    paths = ["a/correct-horse/b", "a/correct-horses/b", "a/horse/b"]
+    masks = without_words(paths, ["correct-horse", "horse"], Masks())
+    assert [masks(path) for path in paths] == [f"a/{MASK}/b", *paths[1:]]
+
+
+@pytest.mark.parametrize(
+    ("texts", "before", "shown"),
+    [
+        (["a/horse/b.py"], [f"a/{MASK}/b.py"], [f"a/{MASK}/b.py"]),
+        (["a/horse/b.py", "a/horse/c.py"], [f"a/{MASK}~2/c.py"], ["a/horse/b.py", f"a/{MASK}~2/c.py"]),
+        # Each of two could be the one.
+        (["a/horse/b.py", "a/mule/b.py"], [f"a/{MASK}/b.py"], ["a/horse/b.py", "a/mule/b.py"]),
+        (["a/horse/b.py"], [f"a/{MASK}/b.py", f"{MASK}/b.py"], ["a/horse/b.py"]),
+        # It was shown as it is, so the other one was another.
+        (["a/horse/b.py"], ["a/horse/b.py", f"a/{MASK}/b.py"], ["a/horse/b.py"]),
+        (["a/horse/b.py"], ["x/horse/b.py"], ["a/horse/b.py"]),
+    ],
+)
+def test_what_was_shown_masked_is_shown_so_again_where_only_one_text_fits(
+    texts: list[str], before: list[str], shown: list[str]
+) -> None:
+    masks = as_shown_before(texts, before)
+    assert [masks(text) for text in texts] == shown
