@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import git
+from builders import git, secret
+from ran import evaluate
 
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.log import added_by_path, readable
@@ -135,3 +136,18 @@ def test_a_scanner_that_passes_over_what_nobody_allows_is_refused(
         assert unread_in(configured, configured.scan(repository.path), repository) is not None
     finally:
         passed_over._reported.cache_clear()
+
+
+def test_a_corpus_with_files_that_are_allowed_by_path_is_evaluated(
+    tmp_path: Path, scanner: Callable[[str], Scanner]
+) -> None:
+    scanner(RULE)  # Installed once, outside the run.
+    (tmp_path / "source" / "docs").mkdir(parents=True)
+    token = secret("github-pat", "allowed")
+    (tmp_path / "source" / "a.py").write_text(f"# ruleid: github-pat\nx = '{token}'\n", encoding="utf-8")
+    (tmp_path / "source" / "docs" / "b.md").write_text("words\n" * 40, encoding="utf-8")
+    own = "[extend]\nuseDefault = true\n[allowlist]\npaths = ['''^docs/''']\n"
+    (tmp_path / "own.toml").write_text(own, encoding="utf-8")
+    options = ("--gitleaks-version=betterleaks@1.4.0", "--gitleaks-config=own.toml", "--gitleaks-only=corpora")
+    ran = evaluate(tmp_path, *options, "--gitleaks-corpus=annotated:source")
+    assert (ran.status, ran.json()["incomplete"]) == (0, False), ran.text
