@@ -2,17 +2,18 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import chain, repeat
-from operator import attrgetter
+from itertools import chain, compress, repeat
+from operator import attrgetter, not_
 from typing import Any, NamedTuple
 
+from gitleaks_eval.analysis.loose import Reported, pair_loose
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.core.speed import collector_paused
+from gitleaks_eval.scenarios.places import Place as TruthPlace
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
-from gitleaks_eval.scenarios.scenario import Place as TruthPlace
 
 MOVED_AT_MOST = 3
 NO_LINE = -1_000_000
@@ -39,6 +40,11 @@ class Match(NamedTuple):
     reported_line_number: int | None
     reported_severity: str | None = None
     labelled: bool = True
+
+    @property
+    def place(self) -> str:
+        """`file:line` for people; the file alone where the truth knows no line."""
+        return f"{self.file_path}:{self.line_number}" if self.line_number else self.file_path
 
     @property
     def fate(self) -> str:
@@ -91,10 +97,8 @@ class Matching:
         }
 
 
-# Line number, rule id and severity ("" for none) of a reported finding: they sort without a key.
-_Reported = tuple[int, str, str]
 # A reported finding as what an expected one was found; and where one may stand: rule id and line.
-_Taken = tuple[str, _Reported]
+_Taken = tuple[str, Reported]
 _Place = tuple[str, int]
 _Places = Callable[[ExpectedFinding], Iterable[_Place]]
 
@@ -104,17 +108,18 @@ def match_findings(
     expected: Expected,
     reported: Iterable[Mapping[str, Any]],
     severity_of: Callable[[str, str], str] | None = None,
-    clean: Collection[TruthPlace] | None = None,
+    clean: Container[TruthPlace] | None = None,
 ) -> Matching:
-    """Match in passes: all exact ones, moved (nearest line, at most 3 away), relabelled (aliases first).
+    """Match in passes: all exact ones, moved (nearest line, at most 3 away), relabelled (aliases first), loose ones.
 
     `severity_of` gives the severity of a missed finding by rule id and path, as the policy has it. `clean` are the
     places where the truth says that nothing is to be found; of any other it says nothing then.
     """
     found = _by_file(reported)
     wanted: defaultdict[str, list[ExpectedFinding]] = defaultdict(list)
+    loose: list[ExpectedFinding] = []
     for finding in sorted(expected.findings, key=attrgetter("file_path", "line_number", "rule_id")):
-        wanted[finding.file_path].append(finding)
+        (loose if finding.is_loose else wanted[finding.file_path]).append(finding)
     matches: list[Match] = []
     compared = 0
     # No finding changes its file, so that each file is matched by itself, and most of a report is in no such file.
@@ -122,13 +127,15 @@ def match_findings(
         taken, found[path] = _pair(findings, found.get(path, ()))
         matches += map(_matched, findings, taken, repeat(severity_of))
         compared += sum(map(_compares_severity, findings, taken))
+    wrong = _wrong(found, clean)
+    if loose:
+        matches += map(_matched, loose, _taken_loosely(loose, found), repeat(severity_of))
     left = [
-        Match(
-            *(UNEXPECTED, path, line, rule, severity or None, rule, line, severity or None),
-            labelled=clean is None or (path, line, rule) in clean,
+        Match(*(UNEXPECTED, path, line, rule, severity or None, rule, line, severity or None), labelled=labelled)
+        for path in sorted(found.keys() | wrong.keys())
+        for (line, rule, severity), labelled in sorted(
+            [*((one, clean is None) for one in found.get(path, ())), *((one, True) for one in wrong.get(path, ()))]
         )
-        for path in sorted(found)
-        for line, rule, severity in sorted(found[path])
     ]
     listed = len(matches)
     unlisted = expected.total_secrets - listed
@@ -162,8 +169,28 @@ def _aliases() -> Mapping[str, Sequence[str]]:
     return {rule_id: sorted(others) for rule_id, others in aliases.items()}
 
 
-def _by_file(reported: Iterable[Mapping[str, Any]]) -> dict[str, list[_Reported]]:
-    found: defaultdict[str, list[_Reported]] = defaultdict(list)
+def _wrong(
+    found: MutableMapping[str, list[Reported]], clean: Container[TruthPlace] | None
+) -> dict[str, list[Reported]]:
+    """What stands where the truth says that nothing is to be found; it leaves `found`."""
+    wrong = {}
+    for path, findings in found.items() if clean else ():
+        held = [(path, line, rule) in (clean or ()) for line, rule, _ in findings]
+        if any(held):
+            wrong[path] = list(compress(findings, held))
+            found[path] = list(compress(findings, map(not_, held)))
+    return wrong
+
+
+def _taken_loosely(
+    loose: Sequence[ExpectedFinding], found: MutableMapping[str, list[Reported]]
+) -> Iterator[_Taken | None]:
+    for pair in pair_loose([finding.window for finding in loose], found, MOVED_AT_MOST):
+        yield (MOVED if pair.moved else EXACT, pair.finding) if pair else None
+
+
+def _by_file(reported: Iterable[Mapping[str, Any]]) -> dict[str, list[Reported]]:
+    found: defaultdict[str, list[Reported]] = defaultdict(list)
     for finding in reported:
         line, severity = finding.get("line_number"), finding.get("severity")
         found[str(finding.get("file_path", ""))].append(
@@ -177,14 +204,14 @@ def _by_file(reported: Iterable[Mapping[str, Any]]) -> dict[str, list[_Reported]
 
 
 def _pair(
-    wanted: Sequence[ExpectedFinding], reported: Iterable[_Reported]
-) -> tuple[list[_Taken | None], list[_Reported]]:
+    wanted: Sequence[ExpectedFinding], reported: Iterable[Reported]
+) -> tuple[list[_Taken | None], list[Reported]]:
     """What became of each expected finding of a file, and the reported ones that are left."""
     taken: list[_Taken | None] = [None] * len(wanted)
     # Reversed, so that pop() takes the first.
     in_order = sorted(reported, reverse=True)
 
-    def take(status: str, free: Mapping[_Place, list[_Reported]], places: _Places) -> None:
+    def take(status: str, free: Mapping[_Place, list[Reported]], places: _Places) -> None:
         for index, finding in enumerate(wanted):
             if taken[index] is None:
                 for place in places(finding):
@@ -202,8 +229,8 @@ def _pair(
     return taken, list(chain.from_iterable(by_line.values()))
 
 
-def _grouped(found: Iterable[_Reported], place: Callable[[_Reported], _Place]) -> dict[_Place, list[_Reported]]:
-    groups: defaultdict[_Place, list[_Reported]] = defaultdict(list)
+def _grouped(found: Iterable[Reported], place: Callable[[Reported], _Place]) -> dict[_Place, list[Reported]]:
+    groups: defaultdict[_Place, list[Reported]] = defaultdict(list)
     for one in found:
         groups[place(one)].append(one)
     return dict(groups)

@@ -3,9 +3,21 @@
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
+from operator import lt, ne
 
-from gitleaks_eval import Analysis, Evidence, Expected, check_contains, check_equal, conclude, not_applicable, whole
+from gitleaks_eval import (
+    Analysis,
+    Evidence,
+    Expected,
+    check_at_least,
+    check_contains,
+    check_equal,
+    conclude,
+    not_applicable,
+    whole,
+)
 from gitleaks_eval import check as check_of
+from gitleaks_eval.analysis.matching import MISSED, match_findings
 
 check = partial(check_of, category="Accuracy")
 
@@ -13,7 +25,7 @@ check = partial(check_of, category="Accuracy")
 @check("SA-1", "Total secret count", critical=True, about="findings")
 def test_SA_1_total_secret_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The number of findings is the expected one."""
-    check_equal(evidence, expected.total_secrets, analysis.count("total_secrets"), what="total secrets")
+    _check_count(evidence, expected.total_secrets, analysis.count("total_secrets"), "total secrets", expected)
 
 
 @check("SA-2", "Unique secret count", about="findings")
@@ -39,7 +51,7 @@ def test_SA_4_secrets_in_history(expected: Expected, analysis: Analysis, evidenc
 def test_SA_5_files_with_secrets_count(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """The number of files with a finding is the expected one."""
     actual = analysis.count("files_with_secrets")
-    check_equal(evidence, expected.files_with_secrets, actual, what="files with secrets")
+    _check_count(evidence, expected.files_with_secrets, actual, "files with secrets", expected)
 
 
 @check("SA-6", "Commits with secrets count", about="findings")
@@ -52,6 +64,7 @@ def test_SA_6_commits_with_secrets_count(expected: Expected, analysis: Analysis,
 @check("SA-7", "Expected rule IDs detected", critical=True, about="findings")
 def test_SA_7_expected_rule_ids(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each expected rule found something."""
+    _refuse_unknown_rules(expected)
     check_contains(evidence, expected.rule_ids, analysis.mapping("secrets_by_rule"), what="rule ids")
 
 
@@ -66,11 +79,13 @@ def test_SA_8_expected_files(expected: Expected, analysis: Analysis, evidence: E
 @check("SA-9", "Rule counts match", critical=True, about="findings")
 def test_SA_9_rule_counts(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each expected rule found as many secrets as expected."""
+    _refuse_unknown_rules(expected)
     actual = analysis.rule_counts()
+    differs = lt if expected.is_partial else ne
     wrong = [
         f"{rule}: expected {count}, found {actual.get(rule, 0)}"
         for rule, count in sorted(expected.secrets_by_rule.items())
-        if actual.get(rule, 0) != count
+        if differs(actual.get(rule, 0), count)
     ]
     message = "; ".join(wrong[:3]) or f"rule counts: all {len(expected.secrets_by_rule)} as expected"
     conclude(evidence, not wrong, message, _listed(expected.secrets_by_rule), _listed(actual))
@@ -81,6 +96,9 @@ def test_SA_10_expected_findings(expected: Expected, analysis: Analysis, evidenc
     """Each expected `file:rule:line` is among the findings."""
     if not expected.findings:
         not_applicable("No specific findings expected")
+    if any(finding.is_loose for finding in expected.findings):
+        _check_loosely(expected, analysis, evidence)
+        return
     wanted = {finding.fingerprint: finding for finding in expected.findings}
     actual = set(analysis.fingerprints())
     missing = sorted(wanted.keys() - actual)
@@ -122,10 +140,27 @@ def test_SA_11_severities(expected: Expected, analysis: Analysis, evidence: Evid
     conclude(evidence, not mismatches, message, listed, {**actual, "mismatches": len(mismatches)})
 
 
-def _check_count(evidence: Evidence, expected: int | None, actual: float, what: str) -> None:
-    if expected is None:
+def _check_count(
+    evidence: Evidence, wanted: int | None, actual: float, what: str, expected: Expected | None = None
+) -> None:
+    if wanted is None:
         not_applicable(f"The truth does not know the {what}")
-    check_equal(evidence, expected, actual, what=what)
+    check = check_at_least if expected and expected.is_partial else check_equal
+    check(evidence, wanted, actual, what=what)
+
+
+def _refuse_unknown_rules(expected: Expected) -> None:
+    if expected.total_secrets and not expected.rule_ids and any(one.is_loose for one in expected.findings):
+        not_applicable("The truth does not know the rules")
+
+
+def _check_loosely(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
+    """Hold labels that say less than a rule and a line against the findings, one to one."""
+    matches = match_findings(expected, analysis.findings()).matches
+    missing = sorted(one.place for one in matches if one.status == MISSED)
+    more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    message = f"missing {', '.join(missing[:3])}{more}" if missing else f"findings: all {len(expected.findings)} found"
+    conclude(evidence, not missing, message, len(expected.findings), len(expected.findings) - len(missing))
 
 
 def _listed(counts: Mapping[str, float]) -> dict[str, object]:

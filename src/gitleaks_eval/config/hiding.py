@@ -11,7 +11,8 @@ from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.tables import ALLOWLISTS, CRITERIA, Address, Table, allowlists, items, place, tables, value_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.scenarios.scenario import ExpectedFinding, Place
+from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.scenario import ExpectedFinding
 
 SCANS_AT_MOST = 100
 NOTHING_HIDES = "no entry of the configuration hides it"

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from gitleaks_eval.scenarios.masking import without_tokens
-from gitleaks_eval.scenarios.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Place, Thresholds
+from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Thresholds
 
 OPTION = "--gitleaks-corpus"
-ANNOTATED, REPORT = "annotated", "report"
-RULEID, TODORULEID, OK, TODOOK = DIRECTIVES = ("ruleid", "todoruleid", "ok", "todook")
 
 
 def expected_of(places: list[Place]) -> Expected:

@@ -8,7 +8,7 @@ from pathlib import Path
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError, unreadable
 from gitleaks_eval.core.private_folder import private_folder
-from gitleaks_eval.corpora.expected import OPTION, REPORT
+from gitleaks_eval.corpora.expected import OPTION
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.head import head_files
@@ -31,7 +31,7 @@ def corpus_repository(scenario: Scenario, folder: Path) -> BuiltRepository:
     corpus = scenario.corpus
     if corpus is None:
         raise EvaluationError(f"scenario {scenario.name} is from no corpus")
-    if corpus.kind == REPORT and is_repository(corpus.source):
+    if corpus.has_history:
         repository = clone_of(corpus.source, folder)
         return BuiltRepository(repository, readable(repository, CLONE_SECONDS))
     commit = Commit(

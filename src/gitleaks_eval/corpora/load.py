@@ -1,24 +1,32 @@
 """Load a corpus by its kind."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 from gitleaks_eval.core.documents import named_path
 from gitleaks_eval.core.errors import EvaluationError, InputError
-from gitleaks_eval.corpora.annotated import annotated
-from gitleaks_eval.corpora.expected import ANNOTATED, OPTION, REPORT
-from gitleaks_eval.corpora.report import reported
+from gitleaks_eval.corpora import kinds
+from gitleaks_eval.corpora.expected import OPTION
+from gitleaks_eval.corpora.kind import CorpusKind
 from gitleaks_eval.scenarios.masking import Masks, masks_of, without_tokens, without_words
 from gitleaks_eval.scenarios.scenario import Corpus, Scenario
+
+
+@cache
+def known_kinds() -> Mapping[str, CorpusKind]:
+    """The kinds of corpora by name: each module of `corpora/kinds` has one, as `KIND`."""
+    found = (import_module(f"{kinds.__name__}.{one.name}").KIND for one in iter_modules(kinds.__path__))
+    return {kind.name: kind for kind in sorted(found, key=lambda kind: str(kind.name))}
 
 
 def load_corpus(spec: str, base: Path) -> Scenario:
     """The scenario that a corpus is: its name, what is expected, and in `corpus` what is to be scanned.
 
-    `annotated:FOLDER` expects a finding on the line after each comment `ruleid: <id>[, <id>]`. `report:FOLDER`
-    expects what `FOLDER/report.json`, a JSON report of Gitleaks, has found in `FOLDER/repository`;
-    `report:NAME.json` what that file has found in the folder `NAME` beside it.
+    What each kind takes stands in its module below `corpora/kinds`.
 
     Args:
         spec: `KIND:PATH`.
@@ -29,9 +37,9 @@ def load_corpus(spec: str, base: Path) -> Scenario:
             or a git repository cannot be cloned.
     """
     kind, _, text = spec.partition(":")
-    readers = {ANNOTATED: annotated, REPORT: reported}
-    if kind not in readers or not text:
-        raise InputError(f"{OPTION} {spec}: write KIND:PATH, where KIND is {' or '.join(readers)}")
+    known = known_kinds()
+    if kind not in known or not text:
+        raise InputError(f"{OPTION} {spec}: write KIND:PATH, where KIND is one of {', '.join(known)}")
     path = named_path(text, base, f"{OPTION} {kind}").resolve()
     if not path.exists():
         raise InputError(f"{OPTION} {spec}: {path} does not exist")
@@ -39,7 +47,7 @@ def load_corpus(spec: str, base: Path) -> Scenario:
     if not name or not name.isprintable() or set(name) & set("[]"):
         raise InputError(f"{OPTION} {spec}: rename {name!r}: brackets and controls break test ids")
     try:
-        corpus, expected = readers[kind](path)
+        corpus, expected = known[kind].read(path)
     except InputError:
         raise
     except EvaluationError as error:

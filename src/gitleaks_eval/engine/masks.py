@@ -59,7 +59,7 @@ def _of_truth(unit: Unit, scenario: Scenario) -> tuple[Masks, set[str]]:
     texts = scenario.truth.texts()
     before = as_shown_before(texts, unit.shown_before)
     if scenario.corpus:
-        texts = texts.union(text for path, _, rule in scenario.corpus.clean for text in (path, rule))
+        texts = texts.union(scenario.corpus.clean.texts())
         masks = scenario.corpus.masks
         before = Masks({**masks.shown, **before.shown}, {**before.numbers, **masks.numbers})
     return before, texts

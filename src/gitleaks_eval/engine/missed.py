@@ -11,7 +11,8 @@ from gitleaks_eval.config.hiding import NOTHING_HIDES, hiding_entries, rule_ids
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.engine.scans import scan_with
 from gitleaks_eval.engine.workbench import Workbench
-from gitleaks_eval.scenarios.scenario import ExpectedFinding, Place, Scenario
+from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.scenario import ExpectedFinding, Scenario
 
 # A gate must end: with many misses the first ones say enough.
 SCENARIOS_AT_MOST = 10

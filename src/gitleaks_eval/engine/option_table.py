@@ -86,7 +86,7 @@ OPTIONS = (
     Option(
         "corpus",
         "KIND:PATH",
-        "a labelled corpus (annotated, report) as a scenario; repeatable",
+        "a labelled corpus (annotated, report, sarif, … see docs/corpora.md) as a scenario; repeatable",
         "none",
         repeatable=True,
         ini="args",

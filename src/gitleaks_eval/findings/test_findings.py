@@ -13,16 +13,14 @@ SHOWN_AT_MOST = 20
 def test_expected_finding(match: Match) -> None:
     """The finding is reported where and as what it is expected."""
     if match.status != EXACT:
-        raise CheckFailed(
-            printable(f"{match.status}: {match.file_path}:{match.line_number} {match.rule_id}{_seen(match)}")
-        )
+        raise CheckFailed(printable(f"{match.status}: {match.place} {match.rule_id}{_seen(match)}"))
 
 
 @pytest.mark.finding
 def test_no_unexpected_finding(matching: Matching) -> None:
     """Nothing is reported that is not expected."""
     lines = [
-        printable(f"unexpected: {match.file_path}:{match.line_number} {match.rule_id}")
+        printable(f"unexpected: {match.place} {match.rule_id}")
         for match in matching.matches
         if match.status == UNEXPECTED
     ]

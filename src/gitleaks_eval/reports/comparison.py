@@ -309,7 +309,7 @@ def _error_book(one: Evaluated) -> Iterator[str]:
     for scenario, matching in one.matchings.items():
         for match in matching.matches:
             if match.fate in {MISSED, UNEXPECTED}:
-                places[match.rule_id][match.fate].append(f"{scenario}: {match.file_path}:{match.line_number}")
+                places[match.rule_id][match.fate].append(f"{scenario}: {match.place}")
     worst = sorted(places.items(), key=lambda item: (-len(item[1][MISSED]), -len(item[1][UNEXPECTED]), item[0]))
     rows = [_book_cells(rule_id, found) for rule_id, found in worst[:RULES_AT_MOST]]
     headings = ("Rule", "Missed", "Where", "Unexpected", "Where")

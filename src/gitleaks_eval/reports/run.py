@@ -12,7 +12,8 @@ from gitleaks_eval.analysis.metrics import Metrics, make_metrics
 from gitleaks_eval.checks.result import CheckResult
 from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Combined, Judged
-from gitleaks_eval.scenarios.scenario import Place, Scenario
+from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.scenario import Scenario
 from gitleaks_eval.scoring.scorecard import Scorecard
 
 

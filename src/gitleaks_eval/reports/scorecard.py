@@ -208,7 +208,7 @@ def _findings(run: Run) -> Iterator[str]:
 
 def where(match: Match) -> str:
     """`file:line`, and where or as what it was reported when that differs."""
-    place = f"{match.file_path}:{match.line_number}"
+    place = match.place
     if match.status == "moved":
         return f"{place} (reported on line {match.reported_line_number})"
     if match.status == "relabelled":

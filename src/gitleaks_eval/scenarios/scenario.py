@@ -12,21 +12,36 @@ from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.scenarios.masking import Masks
+from gitleaks_eval.scenarios.places import ANY_RULE, Places, Window
 
 SUITES = ("core", "edge")
 # The bound of what nobody has set a bound for.
 UNBOUNDED = math.inf
-Place = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFinding:
-    """A secret that must be found: repository-relative path, rule id, 1-based line, and maybe a severity."""
+    """A secret that must be found: repository-relative path, rule id, 1-based line, and maybe a severity.
+
+    Labels of others say less: any rule (`ANY_RULE`), the lines up to `last_line`, a file without a line (0), or a
+    folder (a path that ends in `/`).
+    """
 
     file_path: str
     rule_id: str
     line_number: int
     expected_severity: str | None = None
+    last_line: int | None = None
+
+    @property
+    def window(self) -> Window:
+        """Where a finding counts as this one."""
+        return Window(self.file_path, self.line_number, self.last_line or self.line_number, self.rule_id)
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether it names less than a rule and a line of a file."""
+        return self.rule_id == ANY_RULE or not self.line_number or self.last_line is not None or self.window.is_folder
 
     @property
     def fingerprint(self) -> str:
@@ -52,14 +67,14 @@ class Expected:
     """The `expected` section of a ground truth; what the file leaves out is zero, empty or false.
 
     A count is None where the truth cannot know it (labels say nothing of values, a report nothing of HEAD):
-    its check is not applicable.
+    its check is not applicable. A truth that is `partial` knows some of the secrets: its numbers are the least.
     """
 
     total_secrets: int
     unique_secrets: int | None
     secrets_in_head: int | None
     secrets_in_history: int | None
-    files_with_secrets: int
+    files_with_secrets: int | None
     commits_with_secrets: int | None
     rule_ids: tuple[str, ...] = ()
     files_with_secrets_list: tuple[str, ...] = ()
@@ -71,6 +86,7 @@ class Expected:
     is_empty_repo: bool = False
     has_large_files: bool = False
     has_binary_files: bool = False
+    is_partial: bool = False
 
     def __repr__(self) -> str:
         """Short, because pytest shows fixtures in tracebacks."""
@@ -100,17 +116,19 @@ class Corpus:
     """What a scenario from an external corpus is made of.
 
     `source` is the folder or git repository to scan, `how` says what becomes of it (`committed to a temporary
-    repository`). At a place (file, line, rule) in `clean` the labels say that nothing is to be found; at one in
-    `tolerated` a finding is neither expected nor unexpected. `masks` are for paths that hold a secret that the truth
-    knows, or seem to hold a token: the scenario's `expected` names them masked, whether or not a scanner finds it.
-    `truth` is the same with its paths as they are, `values` are the secrets that it knows, and `words` what may be one.
+    repository`); of a git repository the whole history is scanned where the labels are about it (`has_history`), else
+    HEAD. At a place in `clean` the labels say that nothing is to be found; at one in `tolerated` a finding is neither
+    expected nor unexpected. `masks` are for paths that hold a secret that the truth knows, or seem to hold a token: the
+    scenario's `expected` names them masked, whether or not a scanner finds it. `truth` is the same with its paths as
+    they are, `values` are the secrets that it knows, and `words` what may be one.
     """
 
     kind: str
     source: Path
     how: str
-    clean: frozenset[Place] = frozenset()
-    tolerated: frozenset[Place] = frozenset()
+    clean: Places = field(default_factory=Places)
+    tolerated: Places = field(default_factory=Places)
+    has_history: bool = False
     masks: Masks = field(default_factory=Masks)
     truth: Expected | None = field(default=None, repr=False)
     values: frozenset[str] = field(default=frozenset(), repr=False)
@@ -147,8 +165,7 @@ class Scenario:
         """The same with the paths and rule ids of its truth, and of what it calls clean, shown so."""
         corpus = self.corpus
         if corpus:
-            clean = frozenset((shown(path), line, shown(rule)) for path, line, rule in corpus.clean)
-            corpus = replace(corpus, clean=clean)
+            corpus = replace(corpus, clean=corpus.clean.shown_as(shown))
         return replace(self, expected=self.truth.shown_as(shown), corpus=corpus)
 
 

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
-from gitleaks_eval.scenarios.scenario import Place
+from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scoring.evaluated import STATUSES
 
 # The fields of a difference that is only counted, but for its scenario.

@@ -16,8 +16,9 @@ from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scanners.scan import Scanner
+from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.recipe import load_recipe
-from gitleaks_eval.scenarios.scenario import ExpectedFinding, Place, Scenario, load_scenarios
+from gitleaks_eval.scenarios.scenario import ExpectedFinding, Scenario, load_scenarios
 
 DEFAULT = "[extend]\nuseDefault = true\n"
 TOKEN = ExpectedFinding("app/token.py", "github-pat", 3)

@@ -23,7 +23,8 @@ from gitleaks_eval.corpora.load import load_corpus
 from gitleaks_eval.repositories.head import head_files, read_head
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.scan import Scan, Scanner, unread
-from gitleaks_eval.scenarios.scenario import Corpus, Expected, Place, Scenario
+from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.scenario import Corpus, Expected, Scenario
 from gitleaks_eval.scenarios.secrets import MASK
 
 VERSIONS = ("8.16.0", "8.18.4", "8.26.0", "8.30.1")
@@ -96,8 +97,8 @@ def test_a_label_names_several_rules_and_labels_on_consecutive_lines_are_about_t
     scenario = annotated(tmp_path, f=content)
     found = {(one.line_number, one.rule_id) for one in scenario.expected.findings}
     assert found == {(5, "a"), (5, "b"), (5, "e")}
-    assert corpus_of(scenario).clean == {("f", 5, "d"), ("f", 7, "a")}
-    assert corpus_of(scenario).tolerated == {("f", 5, "c")}
+    assert corpus_of(scenario).clean.exact == {("f", 5, "d"), ("f", 7, "a")}
+    assert corpus_of(scenario).tolerated.exact == {("f", 5, "c")}
 
 
 @pytest.mark.parametrize(
@@ -188,7 +189,7 @@ def test_a_hundred_thousand_labels_are_read(tmp_path: Path) -> None:
     files = {f"{index // 10}/{index}.py": "# ruleid: github-pat\ntoken\n# ok: jwt\nx\n" * 500 for index in range(100)}
     scenario = load_corpus(f"annotated:{written(tmp_path / 'many', files)}", tmp_path)
     assert len(scenario.expected.findings) == 50_000
-    assert len(corpus_of(scenario).clean) == 50_000
+    assert len(corpus_of(scenario).clean.exact) == 50_000
 
 
 # --- what the truth says
@@ -270,7 +271,7 @@ def test_a_broken_report_is_named_with_its_entry(content: str, problem: str, tmp
 @pytest.mark.parametrize(
     ("spec", "problem"),
     [
-        ("labelled", "write KIND:PATH, where KIND is annotated or report"),
+        ("labelled", "write KIND:PATH, where KIND is one of annotated, counts"),
         ("semgrep:labelled", "write KIND:PATH"),
         ("annotated:", "write KIND:PATH"),
         ("annotated:gone", "does not exist"),

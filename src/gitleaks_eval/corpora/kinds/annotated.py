@@ -8,21 +8,14 @@ from functools import cache
 from pathlib import Path
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.corpora.expected import (
-    ANNOTATED,
-    DIRECTIVES,
-    OK,
-    OPTION,
-    RULEID,
-    TODOOK,
-    TODORULEID,
-    expected_of,
-    in_one_commit,
-    named_corpus,
-)
+from gitleaks_eval.corpora.expected import OPTION, expected_of, in_one_commit, named_corpus
 from gitleaks_eval.corpora.files import is_repository, shown_name, text_files
-from gitleaks_eval.scenarios.scenario import Corpus, Expected, Place
+from gitleaks_eval.corpora.kind import CorpusKind
+from gitleaks_eval.scenarios.places import Place, Places
+from gitleaks_eval.scenarios.scenario import Corpus, Expected
 
+ANNOTATED = "annotated"
+RULEID, TODORULEID, OK, TODOOK = DIRECTIVES = ("ruleid", "todoruleid", "ok", "todook")
 PROBLEMS_SHOWN = 20
 # As git decides whether a file is text.
 BINARY_WITHIN = 8000
@@ -71,8 +64,8 @@ def annotated(folder: Path) -> tuple[Corpus, Expected]:
         ANNOTATED,
         folder,
         f"{count} files{at_head}, committed to a temporary repository",
-        frozenset(labels.places[OK]),
-        frozenset(labels.places[TODORULEID] + labels.places[TODOOK]),
+        Places(frozenset(labels.places[OK])),
+        Places(frozenset(labels.places[TODORULEID] + labels.places[TODOOK])),
         words=frozenset(labels.words),
     )
     return corpus, in_one_commit(expected_of(labels.places[RULEID]))
@@ -156,3 +149,8 @@ class _Labels:
 @cache
 def _meant(word: str) -> str | None:
     return next(iter(get_close_matches(word.lower(), (RULEID, TODORULEID), n=1, cutoff=0.83)), None)
+
+
+KIND = CorpusKind(
+    ANNOTATED, "FOLDER with comments `ruleid: <id>`, `ok: <id>`, `todoruleid: <id>`", "values, times", annotated
+)

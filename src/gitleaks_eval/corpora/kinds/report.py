@@ -7,10 +7,13 @@ from typing import Any
 
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.corpora.expected import OPTION, REPORT, expected_of, in_one_commit
+from gitleaks_eval.corpora.expected import OPTION, expected_of, in_one_commit
 from gitleaks_eval.corpora.files import is_repository, paths_below, shown_name
-from gitleaks_eval.scenarios.scenario import Corpus, Expected, Place
+from gitleaks_eval.corpora.kind import CorpusKind
+from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.scenario import Corpus, Expected
 
+REPORT = "report"
 _FINDING = {"RuleID": str, "File": str, "StartLine": int}
 _MAYBE_LEFT_OUT = {"Secret": str, "Commit": str}
 
@@ -27,7 +30,7 @@ def reported(path: Path) -> tuple[Corpus, Expected]:
             f"{OPTION} {REPORT}:{path}: it takes a folder with report.json and repository/, "
             "or a file NAME.json beside the folder NAME/"
         )
-    findings = _report_findings(report)
+    findings = report_findings(report)
     places = [(finding["File"], finding["StartLine"], finding["RuleID"]) for finding in findings]
     if is_repository(source):
         shallow = (source / ".git" / "shallow").exists() or (source / "shallow").exists()
@@ -37,10 +40,16 @@ def reported(path: Path) -> tuple[Corpus, Expected]:
         how = "committed to a temporary repository"
         expected = in_one_commit(expected_of(_relative(places, source, report)))
     values = frozenset(str(value) for finding in findings if _is_value(value := finding.get("Secret")))
-    return Corpus(REPORT, source, how, values=values), replace(expected, unique_secrets=_distinct(findings, "Secret"))
+    corpus = Corpus(REPORT, source, how, has_history=is_repository(source), values=values)
+    return corpus, replace(expected, unique_secrets=_distinct(findings, "Secret"))
 
 
-def _report_findings(report: Path) -> list[dict[str, Any]]:
+def report_findings(report: Path) -> list[dict[str, Any]]:
+    """The findings of a JSON report of Gitleaks.
+
+    Raises:
+        InputError: when it is none.
+    """
     document = read_json(report, "report")
     # betterleaks writes `null` for no findings.
     findings = [] if document is None else document
@@ -80,3 +89,11 @@ def _relative(places: list[Place], source: Path, report: Path) -> list[Place]:
             return [(path[len(prefix) :], line, rule) for path, line, rule in places]
     missing = next((index for index, place in enumerate(places) if place[0] not in there), 0)
     raise InputError(f"report {report}: entry {missing}: its file is not in {source}")
+
+
+KIND = CorpusKind(
+    REPORT,
+    "FOLDER with report.json (of Gitleaks) and repository/, or NAME.json beside the folder NAME/",
+    "times, what the report does not list",
+    reported,
+)
