@@ -18,8 +18,8 @@ TESTS = Path(__file__).parent / "tests"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what asks a real model or installs, unless `-m` names it: a skip would look like a test that ran."""
-    unnamed = [marker for marker in ("live", "install") if marker not in config.getoption("markexpr")]
+    """Leave out what needs a model, a network or a browser, unless `-m` names it: a skip would look like a test."""
+    unnamed = [marker for marker in ("live", "install", "browser") if marker not in config.getoption("markexpr")]
     ours = [item for item in items if TESTS in item.path.parents]
     left_out = [item for item in ours if any(map(item.get_closest_marker, unnamed))]
     if left_out:

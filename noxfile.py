@@ -102,6 +102,13 @@ def tests_install(session: nox.Session) -> None:
 
 
 @nox.session
+def screenshots(session: nox.Session) -> None:
+    """Open report.html in the Chromium on PATH, and take the pictures of docs/."""
+    session.install("-e", ".[dev]")
+    session.run("pytest", "-m", "browser", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style with ruff."""
     session.install(*(name for name in PYPROJECT["project"]["optional-dependencies"]["dev"] if "ruff" in name))

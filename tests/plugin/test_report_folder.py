@@ -421,7 +421,14 @@ def test_analyses_that_are_read_in_the_output_stay(project: pytest.Pytester) -> 
     content = {path.name: path.read_bytes() for path in analyses.iterdir()}
     listed = {f"analysis/{name}": content[name] for name in content}
     manifest(project.path / RESULTS, **listed)
-    for name in ("scorecard.md", "scorecard.json", "evaluation_report.json", "leaky_eval.json", "clean_eval.json"):
+    for name in (
+        "scorecard.md",
+        "scorecard.json",
+        "report.html",
+        "evaluation_report.json",
+        "leaky_eval.json",
+        "clean_eval.json",
+    ):
         (project.path / RESULTS / name).unlink()
     assert project.runpytest_subprocess("--gitleaks-eval", f"--gitleaks-analysis={RESULTS}/analysis").ret == 0
     assert {path.name: path.read_bytes() for path in analyses.iterdir()} == content

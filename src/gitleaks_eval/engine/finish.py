@@ -102,7 +102,13 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
         for name, run in runs.items()
         for (scenario, place), text in run.hidden.items()
     }
-    return Compared([saved, *sides] if saved else sides, pairs, hidden, only=settings.only)
+    return Compared(
+        [saved, *sides] if saved else sides,
+        pairs,
+        hidden,
+        only=settings.only,
+        runs={names[name]: run for name, run in runs.items()},
+    )
 
 
 def shown_name(name: str, run: Run) -> str:

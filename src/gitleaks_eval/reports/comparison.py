@@ -11,6 +11,7 @@ from gitleaks_eval.analysis.matching import MISSED, UNEXPECTED, alias_of
 from gitleaks_eval.analysis.metrics import Counts, Metrics, rate_texts
 from gitleaks_eval.core.text import json_value, markdown, printable
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
+from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring.comparison import Pair
 from gitleaks_eval.scoring.differences import DIFFERENCES, Difference
 from gitleaks_eval.scoring.evaluated import Evaluated
@@ -38,7 +39,8 @@ class Compared:
     """A finished comparison: its candidates, the verdict of each pair, and what hides lost findings.
 
     `hidden` is by candidate, scenario, file, line and rule; `folders` has where the reports of a candidate stand,
-    relative to the comparison, for those of this run. `only` names what was evaluated where other kinds were left out.
+    relative to the comparison, for those of this run, and `runs` what they say. `only` names what was evaluated where
+    other kinds were left out.
     """
 
     candidates: Sequence[Evaluated]
@@ -46,6 +48,7 @@ class Compared:
     hidden: Mapping[tuple[str, str, str, int, str], str] = field(default_factory=dict)
     folders: Mapping[str, str] = field(default_factory=dict)
     only: Sequence[str] = ()
+    runs: Mapping[str, Run] = field(default_factory=dict)
 
     @property
     def deciding(self) -> Sequence[Pair]:

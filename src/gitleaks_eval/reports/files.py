@@ -13,6 +13,7 @@ from gitleaks_eval.judges.verdict import Combined, Judged, log_lines
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.evaluation_report import with_long_lists
 from gitleaks_eval.reports.folder import ReportFolder
+from gitleaks_eval.reports.html import PAGE, run_page
 from gitleaks_eval.reports.judges import HEADING, judges_markdown, llm_fields
 from gitleaks_eval.reports.report import (
     ALWAYS,
@@ -110,6 +111,8 @@ def update_reports(output: ReportFolder, judged: Judged, combined: Combined | No
         document = read_json(path, "the report")
         if not isinstance(document, dict):
             raise InputError(f"the report {path}: is none of gitleaks-eval; run pytest --gitleaks-eval first")
+        if name == REPORT:
+            files.append((PAGE, run_page({**document, **fields})))
         long_lists = [key for key in ("results", "findings") if isinstance(document.get(key), list)]
         lists = {key: map(json.dumps, document.pop(key)) for key in long_lists}
         files.append((name, with_long_lists({**document, **fields}, lists)))

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from gitleaks_eval.judges.verdict import log_lines
 from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import evaluation_report
+from gitleaks_eval.reports.html import PAGE, comparison_page, document_of, run_page
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scenario_eval import scenario_eval
 from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
@@ -51,10 +52,16 @@ def _analyses(run: Run) -> Mapping[str, Path]:
     return run.analyses or {}
 
 
+def _comparison_page(compared: Compared) -> Iterable[bytes]:
+    runs = {name: document_of(evaluation_report(run)) for name, run in compared.runs.items()}
+    return comparison_page(document_of([comparison_json(compared)]), runs)
+
+
 REPORTS: tuple[Report[Run], ...] = (
     Report(REPORT, lambda run, _: evaluation_report(run)),
     Report(SCORECARD_JSON, lambda run, _: [scorecard_json(run)]),
     Report(SCORECARD, lambda run, _: [scorecard_markdown(run)]),
+    Report(PAGE, lambda run, _: run_page(document_of(evaluation_report(run)))),
     Report(JUDGE_LOG, lambda run, _: [log_lines(run.judged.calls)] if run.judged else [], JUDGED),
     Report("{}_eval.json", lambda run, name: scenario_eval(name, run.by_scenario[name]), SCENARIO),
     # It has the places of secrets in a history, and the names of authors.
@@ -63,6 +70,7 @@ REPORTS: tuple[Report[Run], ...] = (
 COMPARISONS: tuple[Report[Compared], ...] = (
     Report("comparison.json", lambda compared, _: [comparison_json(compared)]),
     Report("comparison.md", lambda compared, _: [comparison_markdown(compared)]),
+    Report(PAGE, lambda compared, _: _comparison_page(compared)),
 )
 _EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS)
 # The names in the output folder that reports take; a candidate's folder has another.

@@ -1,0 +1,119 @@
+"""report.html in a real Chromium: it opens, asks for nothing, says nothing on the console, fits a phone."""
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from pages import comparison, documents, evaluation
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
+
+pytestmark = pytest.mark.browser
+
+PICTURES = Path(__file__).parents[2] / "docs/pictures"
+NAMES = ("run", "comparison", "trend")
+_SCHEMES: dict[str, Literal["light", "dark"]] = {"light": "light", "dark": "dark"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of each kind, as files."""
+    made = tmp_path_factory.mktemp("pages")
+    pieces = (run_page(evaluation()), comparison_page(*comparison()), trend_page(documents()))
+    for name, one in zip(NAMES, pieces, strict=True):
+        (made / f"{name}.html").write_bytes(b"".join(one))
+    (made / "large.html").write_bytes(b"".join(run_page(evaluation(findings=100_000, scenarios=1_100))))
+    return made
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """The Chromium on PATH."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert program, "there is no chromium on PATH; install it (Debian: apt install chromium)"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def opened(browser: Browser, path: Path, *, width: int = 1200, scheme: str = "light", script: bool = True) -> Page:
+    """A page that is open, and has asked for nothing and said nothing."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=_SCHEMES[scheme], java_script_enabled=script
+    )
+    page = context.new_page()
+    heard: list[str] = []
+    page.on("console", lambda message: heard.append(message.text))
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.on("request", lambda request: heard.append(request.url) if request.url != path.as_uri() else None)
+    page.goto(path.as_uri())
+    assert heard == []
+    return page
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (390, "light")])
+def test_a_page_opens_from_disk_asks_for_nothing_and_fits(
+    chromium: Browser, folder: Path, name: str, width: int, scheme: str
+) -> None:
+    page = opened(chromium, folder / f"{name}.html", width=width, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if width > 1000:
+        PICTURES.mkdir(exist_ok=True)
+        page.screenshot(path=PICTURES / f"{name}{'-dark' if scheme == 'dark' else ''}.png")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_javascript_all_content_is_readable(chromium: Browser, folder: Path, name: str) -> None:
+    page = opened(chromium, folder / f"{name}.html", script=False)
+    assert not page.locator("#filter").is_visible()
+    for details in page.locator("details").all():
+        if not details.evaluate("one => one.open") and details.is_visible():
+            details.locator("summary").first.click()
+    hidden = page.locator("[data-item]:not(:visible)").count()
+    assert hidden == 0
+
+
+def test_the_state_of_the_filter_stands_in_the_address(chromium: Browser, folder: Path) -> None:
+    page = opened(chromium, folder / "run.html")
+    page.fill("input[name=q]", "src/a.py")
+    page.check("input[name=bad]")
+    assert page.url.endswith("#q=src%2Fa.py&bad=1")
+    shown = page.locator("[data-item]:not(.away)").count()
+    assert 0 < shown < page.locator("[data-item]").count()
+    again = opened(chromium, folder / "run.html")
+    again.goto(f"{page.url}")
+    again.reload()
+    assert again.locator("[data-item]:not(.away)").count() == shown
+    assert again.locator("input[name=bad]").is_checked()
+
+
+def test_the_page_is_used_by_keyboard_alone(chromium: Browser, folder: Path) -> None:
+    page = opened(chromium, folder / "run.html")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.tagName") in {"INPUT", "SUMMARY", "A"}
+
+
+def test_text_has_the_contrast_that_people_need(chromium: Browser, folder: Path) -> None:
+    script = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
+    for scheme in _SCHEMES:
+        page = opened(chromium, folder / "run.html", scheme=scheme)
+        assert page.evaluate(script) == []
+
+
+def test_a_hundred_thousand_findings_open(
+    chromium: Browser, folder: Path, record_property: Callable[[str, object], None]
+) -> None:
+    start = time.monotonic()
+    page = opened(chromium, folder / "large.html")
+    # Promised are 2 s: a figure for the note of a release, since a machine that is busy must not make it red.
+    record_property("opened_in_seconds", time.monotonic() - start)
+    assert page.locator("h1").inner_text().startswith("FAIL")

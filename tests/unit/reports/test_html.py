@@ -1,0 +1,162 @@
+"""report.html: what it says, that it asks nobody for anything, and that no text of a repository becomes markup."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from pages import comparison, documents, evaluation
+
+from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
+from gitleaks_eval.reports.html_views import Group, command, next_action, problems, rate, tiles, why
+
+MIB = 1 << 20
+VOID = {"meta", "link", "br", "input"}
+
+
+class Read(HTMLParser):
+    """A page as a browser reads it: its elements with their attributes, its text, and what is not closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.said: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] not in {"style", "script"}:
+            self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.said).split())
+
+    def all(self, tag: str) -> Iterator[dict[str, str]]:
+        return (attributes for name, attributes in self.elements if name == tag)
+
+
+def page_of(document: dict[str, Any]) -> str:
+    return b"".join(run_page(document)).decode()
+
+
+def pages() -> list[str]:
+    compared, reports = comparison()
+    return [
+        page_of(evaluation()),
+        b"".join(comparison_page(compared, reports)).decode(),
+        b"".join(trend_page(documents())).decode(),
+    ]
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_a_page_asks_nobody_for_anything_and_its_own_policy_forbids_it(index: int) -> None:
+    page = pages()[index]
+    read = Read(page)
+    assert not read.open
+    (policy,) = (one["content"] for one in read.all("meta") if one.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    for tag in ("style", "script"):
+        (content,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    for _, attributes in read.elements:
+        assert not attributes.keys() & {"src", "style", "onclick", "onload", "srcset", "data"}
+        assert attributes.get("href", "#").startswith("#")
+
+
+def test_the_first_screen_has_the_verdict_what_was_tested_and_one_next_action() -> None:
+    text = Read(page_of(evaluation())).text
+    start = text.index("FAIL")
+    first = text[start : text.index("Under test")]
+    assert "1 of 2 planted secrets found" in first
+    assert "1 of 3 rules fire 1 switched off" in first
+    assert "1 of 2 places seen" in first
+    assert first.count("Next:") == 1
+    assert text.index("Documented score") > text.index("What is wrong")
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "</script><script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        '" onmouseover="x',
+        "\u202egnp.exe",
+        "\x1b[31m",
+    ],
+)
+@pytest.mark.parametrize("where", ["path", "rule", "entry", "place", "scenario", "reason", "repository"])
+def test_no_text_of_a_repository_becomes_markup_or_turns_a_line_around(hostile: str, where: str) -> None:
+    plain, named = Read(page_of(evaluation())), page_of(evaluation(**{where: hostile}))  # type: ignore[arg-type]  # its texts are named by the parameter
+    read = Read(named)
+    assert {tag for tag, _ in read.elements} == {tag for tag, _ in plain.elements}
+    assert len(list(read.all("script"))) == 1
+    assert not [name for _, attributes in read.elements for name in attributes if name.startswith("on")]
+    assert "\u202e" not in named
+    assert "\x1b" not in named
+
+
+def test_each_problem_is_grouped_by_its_cause_with_the_command_that_asks_again() -> None:
+    groups = problems(evaluation())
+    assert Group("Missed: hidden by c.toml allowlists[0]", 1, groups_of(groups, "Missed")) in groups
+    (place,) = groups_of(groups, "Places hidden by c.toml")
+    assert place.command == "pytest --gitleaks-eval -k 'test_place[path:src/a.py]'"
+
+
+def groups_of(groups: list[Group], start: str) -> Any:
+    return next(group.items for group in groups if group.title.startswith(start))
+
+
+def test_a_command_is_quoted_for_a_shell() -> None:
+    assert command("a.py::test_x[a b'; rm -rf /]") == "pytest --gitleaks-eval 'a.py::test_x[a b'\"'\"'; rm -rf /]'"
+
+
+def test_of_few_secrets_no_rate_is_said() -> None:
+    few = {"tp": 3, "fp": 0, "fn": 1, "recall": 0.75, "precision": 1.0, "intervals": {"recall": [0.3, 0.95]}}
+    assert rate(few, "recall", "fn") == "3 of 4"
+    assert rate({**few, "tp": 9, "recall": 0.9}, "recall", "fn") == "0.90 (0.30 to 0.95)"
+    assert rate(None, "recall", "fn") == ""
+
+
+@pytest.mark.parametrize("about", [why, next_action])
+def test_a_clean_run_says_so_and_what_to_do_next(about: Callable[[dict[str, Any]], str]) -> None:
+    clean = evaluation(clean=True)
+    assert all(tile.is_whole for tile in tiles(clean))
+    assert about(clean) in {
+        "All that was planted is found, and nothing that was asked is hidden.",
+        "Keep this run as a baseline (--gitleaks-save-baseline), and compare the next upgrade with it.",
+    }
+
+
+def test_a_comparison_says_what_changes_by_cause() -> None:
+    compared, reports = comparison()
+    text = Read(b"".join(comparison_page(compared, reports)).decode()).text
+    assert text.index("REGRESSION") < text.index("Candidates")
+    assert "1 Lost: hidden by c.toml allowlists[0]" in text
+    assert "path: src/ 0 of 1" in text
+
+
+def test_runs_are_shown_by_date() -> None:
+    text = Read(b"".join(trend_page(list(reversed(documents())))).decode()).text
+    assert text.index("2026-01-01") < text.index("2026-02-01") < text.index("2026-03-01")
+
+
+def test_a_hundred_thousand_findings_and_39_000_checks_stay_below_15_megabytes_and_the_rest_is_counted() -> None:
+    document = evaluation(findings=100_000, scenarios=1_100)
+    page = page_of(document)
+    assert len(page) < 15 * MIB
+    text = Read(page).text
+    assert "99800 more are in evaluation_report.json" in text
+    assert "more scenarios are in evaluation_report.json" in text
