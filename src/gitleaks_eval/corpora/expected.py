@@ -1,5 +1,6 @@
 """What all kinds of corpora share: their option, and how a truth becomes what is expected and what is tolerated."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +11,8 @@ from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Thresholds
 
 OPTION = "--gitleaks-corpus"
+# What may be a secret: between two quotes, or behind what assigns it.
+_VALUE = re.compile(r"""(?:(?<=")[^"]+(?=")|(?<=')[^']+(?=')|(?<=`)[^`]+(?=`)|(?<=[=:])[^"'`]+)""")
 
 
 def expected_of(places: list[Place]) -> Expected:
@@ -54,3 +57,9 @@ def named_corpus(path: str) -> str:
     """The path of a corpus as messages name it, without what looks like a token."""
     # A message goes everywhere, and people give files the names of tokens.
     return without_tokens([path])(path)
+
+
+def words_of(line: bytes) -> set[str]:
+    """What may be the secret of a labelled line: what stands in quotes or is assigned."""
+    texts = _VALUE.findall(line.decode("utf-8", "replace"))
+    return {found for text in texts for found in (text.strip(), *text.split())}

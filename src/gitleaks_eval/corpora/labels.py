@@ -8,7 +8,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.corpora.expected import OPTION, named_corpus
+from gitleaks_eval.corpora.expected import OPTION, named_corpus, words_of
 from gitleaks_eval.corpora.files import is_repository, shown_name, text_files
 from gitleaks_eval.scenarios.places import ANY_RULE, Window, places_of
 from gitleaks_eval.scenarios.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Thresholds
@@ -34,12 +34,17 @@ class Label:
 
 
 def labelled_corpus(
-    kind: str, source: Path, labels: Iterable[Label], *, about_history: bool = False
+    kind: str,
+    source: Path,
+    labels: Iterable[Label],
+    *,
+    about_history: bool = False,
+    values: frozenset[str] = frozenset(),
 ) -> tuple[Corpus, Expected]:
     """The corpus in a folder or git repository, and what its labels expect of a scanner.
 
     Labels of files that are not there are left out, and copies of one labelled line count once: the others are
-    neither right nor wrong. How many of each there are is said.
+    neither right nor wrong. How many of each there are is said. `values` are secrets that the labels quote.
 
     Raises:
         InputError: when no label is about a file that is there, two contradict each other, or they name too many.
@@ -66,6 +71,8 @@ def labelled_corpus(
         places_of(label.window for label in kept if label.says == FALSE),
         places_of(label.window for label in (*copies, *(one for one in kept if one.says == OPEN))),
         has_history,
+        values=values,
+        words=frozenset(word for label in true for word in _words(label.window, files)),
     )
     return corpus, _expected(true, has_history=has_history)
 
@@ -108,6 +115,13 @@ def _without_copies(labels: Iterable[Label], files: Mapping[str, bytes]) -> tupl
         first = seen.setdefault((text, window.rule_id), window)
         (copies if text and first != window else kept).append(label)
     return kept, copies
+
+
+def _words(window: Window, files: Mapping[str, bytes]) -> set[str]:
+    if not window.first or window.path not in files:
+        return set()
+    lines = files[window.path].split(b"\n")[window.first - 1 : window.last]
+    return set().union(*map(words_of, lines))
 
 
 def _expected(labels: Sequence[Label], *, has_history: bool) -> Expected:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.corpora.expected import OPTION, expected_of, in_one_commit, named_corpus
+from gitleaks_eval.corpora.expected import OPTION, expected_of, in_one_commit, named_corpus, words_of
 from gitleaks_eval.corpora.files import is_repository, shown_name, text_files
 from gitleaks_eval.corpora.kind import CorpusKind
 from gitleaks_eval.scenarios.places import Place, Places
@@ -34,8 +34,6 @@ _ANYWHERE = re.compile(rb"\b(?:todo)?ruleid\s*:")
 # The same in what is no text: as one, two or four bytes for each character.
 _IN_BYTES = re.compile(rb"\0{0,3}".join([*(bytes([letter]) for letter in b"ruleid"), rb"[\0\t ]{0,16}:"]))
 _MAYBE_LABELLED = re.compile(rb"rule.?id|rul|ok\s*:", re.IGNORECASE)
-# What may be a secret: between two quotes, or behind what assigns it.
-_VALUE = re.compile(r"""(?:(?<=")[^"]+(?=")|(?<=')[^']+(?=')|(?<=`)[^`]+(?=`)|(?<=[=:])[^"'`]+)""")
 _RULE = re.compile(r"[^\s,]+")
 
 
@@ -141,9 +139,7 @@ class _Labels:
                 )
             self.places[word].append((path, number, rule))
         if any(word in {RULEID, TODORULEID} for word, _ in labels):
-            self.words |= {
-                found for text in _VALUE.findall(shown_name(line)) for found in (text.strip(), *text.split())
-            }
+            self.words |= words_of(line)
 
 
 @cache

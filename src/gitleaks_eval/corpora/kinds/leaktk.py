@@ -40,9 +40,8 @@ def leaktk(path: Path) -> tuple[Corpus, Expected]:
         window = Window(file, line, line)
         found[window] += 1
         places.setdefault(window, f"{path.name}: entry {index}")
-    return labelled_corpus(
-        NAME, source, (Label(window, TRUE, places[window], times) for window, times in found.items())
-    )
+    labels = (Label(window, TRUE, places[window], times) for window, times in found.items())
+    return labelled_corpus(NAME, source, labels, values=frozenset(secret for _, secret in results))
 
 
 def _results(path: Path) -> list[tuple[str, str]]:
