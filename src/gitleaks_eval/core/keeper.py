@@ -1,4 +1,4 @@
-"""Nothing outlives a run: programs die with the process that started them, a worker with its parent, however it dies."""
+"""Nothing outlives a run that dies: programs end with the process that started them, a worker with its parent."""
 
 import atexit
 import contextlib

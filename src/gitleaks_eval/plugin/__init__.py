@@ -49,8 +49,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
         from gitleaks_eval.plugin.arguments import added_arguments, begin_early  # noqa: PLC0415 - as `activate` below
 
         added = added_arguments(early_config, known.file_or_dir)
-        refuse_misread(early_config)
         begin_early(early_config, added)
+        refuse_misread(early_config)
     elif _has_options(early_config):
         refuse_misread(early_config)
     args.extend(added)

@@ -12,7 +12,7 @@ import pytest
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.engine.earlier_reports import begin_reports
-from gitleaks_eval.plugin.command_line import is_typed, names_paths, types_selection
+from gitleaks_eval.plugin.command_line import as_meant, is_typed, names_paths, types_selection
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, JUDGES, LINT, SURVEYS, is_shipped
 
 # Options with which pytest runs no test.
@@ -63,13 +63,14 @@ def only_shows(config: pytest.Config) -> bool:
 def begin_early(config: pytest.Config, added: Sequence[str]) -> None:
     """Remove earlier reports already while plugins are loaded: an unknown option or a broken conftest.py ends it there.
 
-    Only where the evaluation is asked for and pytest has found the right rootdir; what is wrong is said later.
+    Only where the evaluation is asked for; what is wrong is said later.
     """
     known = config.known_args_namespace
     shows = any(getattr(known, name, None) for name in SHOWING)
     if not (is_typed(config) or added) or shows or "PYTEST_XDIST_WORKER" in os.environ:
         return
-    root = Root(config.rootpath, config.inipath, config.getini, vars(known).get, config.invocation_params.dir)
+    meant = as_meant(config)
+    root = Root(meant.rootpath, meant.inipath, meant.getini, vars(known).get, config.invocation_params.dir)
     narrowed = not added or any(getattr(known, name, None) for name in NARROWING) or types_selection(config)
     with contextlib.suppress(InputError, pytest.UsageError, OSError, ValueError, TypeError):
         begin_reports(root, narrowed=narrowed)
