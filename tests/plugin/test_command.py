@@ -125,6 +125,16 @@ def test_an_error_quotes_no_control_characters(capsys: pytest.CaptureFixture[str
     assert "\x1b" not in refused(capsys, "--findings=\x1b[31m")
 
 
+def test_a_subcommand_that_is_misspelt_is_named_and_a_folder_of_that_name_is_not(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "lnt: is no subcommand, and no file or folder; did you mean lint?" in refused(capsys, "lnt")
+    assert "did you mean compare?" in refused(capsys, "comapre", "-q")
+    (tmp_path / "lnt").mkdir()
+    assert given("lnt") == ["--gitleaks-eval", "lnt"]
+
+
 def test_an_argument_that_nobody_knows_is_an_error_of_pytests(tmp_path: Path) -> None:
     ended = run(tmp_path, "--confg", "a.toml")
     assert ended.returncode == 4
@@ -325,3 +335,13 @@ sys.exit(command.main([]))
     ended = subprocess.run([sys.executable, "-c", code], cwd=evaluated, check=False, capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", "")
     assert not (evaluated / CARD).exists()
+
+
+def test_addopts_that_only_show_end_with_status_4_and_leave_no_decision_of_yesterday(evaluated: Path) -> None:
+    with (evaluated / "tox.ini").open("a", encoding="utf-8") as file:
+        file.write("addopts = -v --co\n")
+    ended = run(evaluated)
+    assert (ended.returncode, ended.stdout) == (4, "")
+    assert ended.stderr.startswith("ERROR: addopts: --co: nothing would be evaluated")
+    assert not (evaluated / CARD).exists()
+    assert run(evaluated, "--co", "-q").returncode == run(evaluated, "-o", "addopts=").returncode == 0

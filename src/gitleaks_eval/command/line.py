@@ -2,6 +2,8 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import gitleaks_eval
@@ -82,6 +84,9 @@ def read_line(arguments: Sequence[str]) -> Line:
         _show(arguments)
     if first in SUBCOMMANDS:
         return _read(first, arguments[1:])
+    if first.isalpha() and not Path(first).exists() and (meant := get_close_matches(first, SUBCOMMANDS, 1)):
+        parser = _Parser(PROGRAM, usage="", description="", epilog="")
+        parser.error(f"{first}: is no subcommand, and no file or folder; did you mean {meant[0]}?")
     return _read(DEFAULT, arguments)
 
 
