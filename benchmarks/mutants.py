@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -170,10 +171,7 @@ def nearest_tests(files: list[Path]) -> Callable[[Path], list[Path]]:
             kinship = sum(1 / known[word] for word in words[test] & words[source])
             return unlike, steps[test][source], -kinship
 
-        able = sorted((test for test in tests if source in steps[test]), key=distance)
-        # Tests of units take a second, runs under test and real scanners take minutes: those see only what is left.
-        quick = [test for test in able if test.parts[1] == "unit"][:NEAREST]
-        return [*quick, *[test for test in able if test.parts[1] != "unit"][:NEAREST]]
+        return sorted((test for test in tests if source in steps[test]), key=distance)
 
     return nearest
 
@@ -299,18 +297,33 @@ def laned(folder: Path) -> Lane:
     return Lane(folder / "copy", Forks())
 
 
-def judge(mutant: Mutant, tests: list[Path], lanes: "SimpleQueue[Lane]") -> str:
-    """What became of a mutant, in a line; the tests that are not among the nearest see survivors alone."""
-    if reason := mutant.equivalent:
-        return f"equivalent  {mutant}: {reason}"
+def judge(mutant: Mutant, tests: Iterable[Path], lanes: "SimpleQueue[Lane]") -> bool:
+    """Whether a mutant survives these tests."""
     lane = lanes.get()
     try:
         by = lane.notices(mutant, tests)
     finally:
         lanes.put(lane)
-    line = f"noticed  {mutant}  by {by}" if by else f"SURVIVED  {mutant}"
-    print(line, flush=True)
-    return line
+    if by:
+        print(f"noticed  {mutant}  by {by}", flush=True)
+    return not by
+
+
+def survivors_of(mutants: list[Mutant], nearest: Callable[[Path], list[Path]], folder: Path) -> list[Mutant]:
+    """What no test notices: tests of units take a second and see all, others take minutes and see what they left."""
+    with ThreadPoolExecutor(LANES) as threads:
+        lanes: SimpleQueue[Lane] = SimpleQueue()
+        for index in range(LANES):
+            lanes.put(laned(folder / str(index)))
+        for of_units in (True, False):
+            chosen = [
+                [test for test in nearest(one.path) if (test.parts[1] == "unit") == of_units][:NEAREST]
+                for one in mutants
+            ]
+            survives = threads.map(lambda one, tests: judge(one, tests, lanes), mutants, chosen)
+            mutants = list(compress(mutants, survives))
+            print(f"left: {len(mutants)}", flush=True)
+    return mutants
 
 
 def main(number: int = NUMBER, seed: int = SEED) -> int:
@@ -322,16 +335,14 @@ def main(number: int = NUMBER, seed: int = SEED) -> int:
     sample = sorted(random.Random(seed).sample(every, min(number, len(every))), key=lambda one: (one.path, one.index))  # noqa: S311 - a sample, not a secret
     nearest = nearest_tests(files)
     print(f"{len(sample)} of {len(every)} mutants, seed {seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(LANES) as threads:
-        lanes: SimpleQueue[Lane] = SimpleQueue()
-        for index in range(LANES):
-            lanes.put(laned(Path(folder, str(index))))
-        lines = list(threads.map(lambda one: judge(one, nearest(one.path), lanes), sample))
-    fates = Counter(line.partition(" ")[0] for line in lines)
-    judged = fates["noticed"] + fates["SURVIVED"]
-    share = fates["noticed"] / judged if judged else 1.0
-    print(f"{fates['noticed']} of {judged} noticed ({share:.1%}), {fates['equivalent']} equivalent ones left out")
-    print("\n".join(line for line in lines if line.startswith("SURVIVED")))
+    equivalent = [one for one in sample if one.equivalent]
+    judged = [one for one in sample if not one.equivalent]
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        survivors = survivors_of(judged, nearest, Path(folder))
+    share = 1 - len(survivors) / len(judged) if judged else 1.0
+    print("".join(f"equivalent  {one}: {one.equivalent}\n" for one in equivalent), end="")
+    print("".join(f"SURVIVED  {one}\n" for one in survivors), end="")
+    print(f"{len(judged) - len(survivors)} of {len(judged)} noticed ({share:.1%})")
     return 0 if share >= LEAST_SHARE else 1
 
 

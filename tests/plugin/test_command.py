@@ -339,7 +339,7 @@ sys.exit(command.main([]))
 
 def test_addopts_that_only_show_end_with_status_4_and_leave_no_decision_of_yesterday(evaluated: Path) -> None:
     with (evaluated / "tox.ini").open("a", encoding="utf-8") as file:
-        file.write("addopts = -v --co\n")
+        file.write("\naddopts = -v --co\n")
     ended = run(evaluated)
     assert (ended.returncode, ended.stdout) == (4, "")
     assert ended.stderr.startswith("ERROR: addopts: --co: nothing would be evaluated")

@@ -10,7 +10,8 @@ from gitleaks_eval.analysis.metrics import rate_texts
 from gitleaks_eval.checks.result import FAILED, failed_ids
 from gitleaks_eval.core.text import few, numbered, printable
 from gitleaks_eval.reports.causes import Cause, cause_lines
-from gitleaks_eval.reports.comparison import Compared, comparison_lines
+from gitleaks_eval.reports.comparison import Compared
+from gitleaks_eval.reports.comparison_lines import comparison_lines
 from gitleaks_eval.reports.coverage import failed_lines, tested_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
