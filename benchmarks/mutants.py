@@ -263,10 +263,7 @@ class Lane:
             "--basetemp",
             str(home / "t"),
         ]
-        # A file that is named, and writes checks for runs under test, would switch the plugin on.
-        others = [path for path in (self.folder / test.parent).rglob("test_*.py") if path != self.folder / test]
-        chosen = [str(test.parent), *(f"--ignore={path}" for path in others)]
-        command = [sys.executable, "-m", "pytest", *always, *options, *chosen]
+        command = [sys.executable, "-m", "pytest", *always, *options, str(test)]
         with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
             run = self.forks.start(command, self.folder, environment, nowhere, nowhere)
             try:
