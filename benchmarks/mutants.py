@@ -37,7 +37,15 @@ NEAREST = 6
 LONGEST_SECONDS = 300
 PACKAGE = "gitleaks_eval"
 # What nobody can notice, and why: by file name, what stands there and what the mutant makes of it.
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+EQUIVALENT: dict[tuple[str, str, str], str] = {
+    ("making.py", "20000", "20001"): "a bound that no value comes near",
+    ("places_repository.py", "9", "10"): "the hour at which a commit of ours was made",
+    ("folder.py", "60", "61"): "how long another run may hold a lock of ours; a test would wait a minute",
+    ("places_hiding.py", "2", "3"): "one more bit in codes that are told apart with two",
+    ("silencing.py", "len(self.entries) > FORESEEN_AT_MOST", "len(self.entries) >= FORESEEN_AT_MOST"): (
+        "both ways of asking have the same answer, and at the bound the same cost"
+    ),
+}
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq,
@@ -72,6 +80,8 @@ class Mutant:
     @property
     def equivalent(self) -> str | None:
         """Why nobody can notice it, where that is known."""
+        if self.before == self.after:
+            return "it says the same"
         return EQUIVALENT.get((self.path.name, self.before, self.after))
 
 
