@@ -114,7 +114,9 @@ class Finish:
             lines = comparison_section(self._runs, self._compared, troubles, verbosity)
             _print(terminalreporter, "gitleaks-eval comparison", lines)
         if self._judged_alone:
-            judged = map(Line, [*judges_lines(*self._judged_alone, verbosity), *troubles.lines()])
+            judged = map(
+                Line, [*judges_lines(*self._judged_alone, verbosity), *Troubles((), (), self._reasons).lines()]
+            )
             _print(terminalreporter, "gitleaks-eval judges", judged)
         is_error = self._written is not None and self._written.startswith("ERROR")
         if self._written and len(self._runs) != 1 and (verbosity >= 0 or is_error or not self._runs):
