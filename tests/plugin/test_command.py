@@ -125,6 +125,16 @@ def test_an_error_quotes_no_control_characters(capsys: pytest.CaptureFixture[str
     assert "\x1b" not in refused(capsys, "--findings=\x1b[31m")
 
 
+def test_a_subcommand_that_is_misspelt_is_named_and_a_folder_of_that_name_is_not(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "lnt: is no subcommand, and no file or folder; did you mean lint?" in refused(capsys, "lnt")
+    assert "did you mean compare?" in refused(capsys, "comapre", "-q")
+    (tmp_path / "lnt").mkdir()
+    assert given("lnt") == ["--gitleaks-eval", "lnt"]
+
+
 def test_an_argument_that_nobody_knows_is_an_error_of_pytests(tmp_path: Path) -> None:
     ended = run(tmp_path, "--confg", "a.toml")
     assert ended.returncode == 4
@@ -258,3 +268,80 @@ def test_init_says_that_there_is_nothing_to_evaluate_yet(tmp_path: Path) -> None
 
 def test_init_takes_no_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     assert "unrecognized arguments: --force" in refused(capsys, "init", "--force")
+
+
+@pytest.fixture
+def evaluated(pytester: pytest.Pytester) -> Path:
+    """A project with a small corpus that was evaluated yesterday."""
+    pytester.makeini("[pytest]\ngitleaks_scenarios = corpus/truth\ngitleaks_analysis = corpus/analyses\n")
+    analysed_corpus(pytester.path / "corpus")
+    assert pytester.runpytest_subprocess("--gitleaks-eval", "-q").ret == 0
+    return pytester.path
+
+
+CARD = "gitleaks-eval-results/scorecard.md"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["compare", "--config", "x"],
+        ["run", "--scan-timeout"],
+        ["--findings=yes"],
+        ["--version", "8.30.1"],
+        ["--config", "--findings", "-q"],
+    ],
+    ids=" ".join,
+)
+def test_a_line_that_is_wrong_leaves_no_decision_of_yesterday(evaluated: Path, line: list[str]) -> None:
+    assert (evaluated / CARD).exists()
+    ended = run(evaluated, *line)
+    assert (ended.returncode, ended.stdout) == (4, "")
+    assert ended.stderr.count("\n") == 1
+    assert not (evaluated / CARD).exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [["init", "--force"], ["lint", "--scan-timeout"], ["-k", "SA", "--findings=yes"], ["--version"], ["--help"]],
+    ids=" ".join,
+)
+def test_a_line_that_would_have_replaced_nothing_removes_nothing(evaluated: Path, line: list[str]) -> None:
+    run(evaluated, *line)
+    assert (evaluated / CARD).exists()
+
+
+def test_a_wrong_line_removes_what_it_names_and_not_what_it_reads(evaluated: Path) -> None:
+    saved = (evaluated / CARD).with_name("evaluation_report.json")
+    assert run(evaluated, "--findings=yes", "--output", "elsewhere").returncode == 4
+    assert (evaluated / CARD).exists()
+    assert run(evaluated, "--baseline", str(saved), "--scan-timeout").returncode == 4
+    assert saved.exists()
+    assert not (evaluated / CARD).exists()
+
+
+def test_ctrl_c_before_there_is_a_session_leaves_no_decision_of_yesterday(evaluated: Path) -> None:
+    code = """
+import sys
+from gitleaks_eval import command
+class Late:
+    def find_spec(self, name, path=None, target=None):
+        if name == "_pytest.config":
+            sys.meta_path.remove(self)
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Late())
+sys.exit(command.main([]))
+"""
+    ended = subprocess.run([sys.executable, "-c", code], cwd=evaluated, check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", "")
+    assert not (evaluated / CARD).exists()
+
+
+def test_addopts_that_only_show_end_with_status_4_and_leave_no_decision_of_yesterday(evaluated: Path) -> None:
+    with (evaluated / "tox.ini").open("a", encoding="utf-8") as file:
+        file.write("\naddopts = -v --co\n")
+    ended = run(evaluated)
+    assert (ended.returncode, ended.stdout) == (4, "")
+    assert ended.stderr.startswith("ERROR: addopts: --co: nothing would be evaluated")
+    assert not (evaluated / CARD).exists()
+    assert run(evaluated, "--co", "-q").returncode == run(evaluated, "-o", "addopts=").returncode == 0

@@ -53,6 +53,7 @@ def test_a_decision_of_fail_never_ends_well_whatever_other_hooks_make_of_failure
     pytester.makepyfile(meddling=hooks)
     result = pytester.runpytest_subprocess("-pmeddling", "--gitleaks-eval", *options, *parallel)
     assert result.parseoutcomes().get("failed", 0) == 0
+    assert "FAILED  no test failed, and still: the decision is FAIL" in section(result)
     assert report(pytester)["summary"]["guarded_decision"] == "FAIL"
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
@@ -68,6 +69,7 @@ def test_failures_of_a_partial_run_are_not_hushed(pytester: pytest.Pytester, opt
     pytester.makeconftest(XFAILING)
     result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "-k", "accuracy")
     assert result.parseoutcomes().get("failed", 0) == 0
+    assert any(one.startswith("FAILED  no test failed, and still: SA-1 ") for one in section(result))
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 
@@ -76,6 +78,7 @@ def test_judges_alone_end_as_the_run_that_they_look_at(pytester: pytest.Pytester
     pytester.runpytest_subprocess("--gitleaks-eval", *options)
     result = pytester.runpytest_subprocess("--gitleaks-judges", "--gitleaks-judge-mode=heuristic", *options)
     assert result.parseoutcomes().get("failed", 0) == 0
+    assert "FAILED  no test failed, and still: the decision with judges is FAIL" in result.outlines
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 

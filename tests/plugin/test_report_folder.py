@@ -354,6 +354,20 @@ def test_what_addopts_select_lets_no_decision_of_yesterday_stand(project: pytest
     assert files(project.path / RESULTS) == set()
 
 
+@pytest.mark.parametrize("listed", [False, True], ids=["a path", "a list"])
+def test_a_path_behind_a_space_that_is_misread_leaves_no_decision_of_yesterday(
+    project: pytest.Pytester, *, listed: bool
+) -> None:
+    other = project.mkdir("other")
+    (other / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (other / "reports.json").write_text(f"{other}\n", encoding="utf-8")
+    value = f"@{other / 'reports.json'}" if listed else str(other / "reports.json")
+    result = project.runpytest_subprocess("--gitleaks-eval", "--gitleaks-real-repo", value)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*; write"])
+    assert files(project.path / RESULTS) == set()
+
+
 @pytest.mark.parametrize("option", ["-v", "-n1", "--gitleaks-output=out"])
 def test_a_conftest_that_is_broken_leaves_no_decision_of_yesterday(project: pytest.Pytester, option: str) -> None:
     project.runpytest_subprocess("--gitleaks-eval", option)

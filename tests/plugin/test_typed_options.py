@@ -187,3 +187,12 @@ def test_with_the_flag_in_addopts_a_run_that_selects_nothing_still_needs_a_check
 def test_without_a_selection_of_the_command_line_all_is_evaluated(pytester: pytest.Pytester, run: Run) -> None:
     assert run("-q").ret == 0
     assert not report(pytester)["partial"]
+
+
+def test_a_check_in_a_text_of_a_named_file_switches_nothing_on(pytester: pytest.Pytester) -> None:
+    written = "@check('A-1', 'x', category='y')"
+    test = "@pytest.mark.parametrize('check', [1])\ndef test_one(check):\n    assert TEXT"
+    pytester.makepyfile(test_texts=f"import gitleaks_eval, pytest\nTEXT = '''\n{written}\n'''\n{test}\n")
+    result = pytester.runpytest_subprocess("test_texts.py")
+    result.assert_outcomes(passed=1)
+    assert "gitleaks-eval" not in result.stdout.str().replace("plugins: gitleaks-eval", "")

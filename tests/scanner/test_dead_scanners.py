@@ -972,15 +972,22 @@ def test_a_run_that_is_stopped_in_the_middle_of_a_scan_leaves_nothing_behind(
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT], ids=["SIGKILL", "SIGQUIT"])
+@pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
 def test_a_run_that_is_killed_takes_its_scanner_with_it_and_the_next_run_sweeps_up(
-    pytester: pytest.Pytester, make_stub: MakeStub, evaluate: Evaluate, scratch: Path, number: signal.Signals
+    pytester: pytest.Pytester,
+    make_stub: MakeStub,
+    evaluate: Evaluate,
+    scratch: Path,
+    *,
+    number: signal.Signals,
+    parallel: list[str],
 ) -> None:
-    stub = make_stub(f'{LEAVE_A_CHILD}note("pids", str(os.getpid()))\nscan()\nnote("ready", "")\ntime.sleep(300)')
+    # In a parallel run its parent is a worker.
+    body = f'{LEAVE_A_CHILD}note("pids", str(os.getpid()))\nnote("pids", str(os.getppid()))\nscan()\nnote("ready", "")'
+    stub = make_stub(f"{body}\ntime.sleep(300)")
+    command = [sys.executable, "-m", "pytest", "--gitleaks-eval", "-pno:cacheprovider", f"--gitleaks-binary={stub}"]
     run = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "--gitleaks-eval", "-pno:cacheprovider", f"--gitleaks-binary={stub}"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
+        [*command, *parallel], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
     )
     try:
         deadline = time.monotonic() + SECONDS

@@ -108,6 +108,16 @@ def test_the_scanner_on_path_is_used_and_named(
     result.stdout.fnmatch_lines(["gitleaks-eval: gitleaks 8.18.4 (PATH, sha256 *) | config builtin *"])
 
 
+def test_a_version_that_a_script_states_is_its_own_word(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path]
+) -> None:
+    wrapper = pytester.path / "wrapper"
+    wrapper.write_text(f"#!/bin/sh\nexec '{gitleaks('8.30.1')}' \"$@\"\n", encoding="utf-8")
+    wrapper.chmod(0o700)
+    result = pytester.runpytest_subprocess("--gitleaks-eval", f"--gitleaks-binary={wrapper}", "--co")
+    result.stdout.fnmatch_lines(["*gitleaks 8.30.1 (--gitleaks-binary, a script that says so, sha256 *"])
+
+
 def test_two_runs_differ_in_ids_and_times_only(pytester: pytest.Pytester) -> None:
     folders = []
     for name, parallel in (("one", []), ("two", ["-n2"])):

@@ -14,6 +14,7 @@ from gitleaks_eval import (
     not_applicable,
 )
 from gitleaks_eval import check as check_of
+from gitleaks_eval.core.text import numbered
 
 MAX_ENTROPY_BITS = 8
 SHORT_PREVIEW = 8
@@ -63,7 +64,11 @@ def test_SD_5_entropy(analysis: Analysis, evidence: Evidence) -> None:
         for finding in analysis.findings()
         if not _is_entropy(finding.get("entropy", 0))
     ]
-    message = f"{len(invalid)} findings with an entropy outside 0 to 8" if invalid else "entropies: all within 0 to 8"
+    message = (
+        f"{numbered(len(invalid), 'finding')} with an entropy outside 0 to 8"
+        if invalid
+        else "entropies: all within 0 to 8"
+    )
     conclude(evidence, not invalid, message, {"minimum": 0, "maximum": MAX_ENTROPY_BITS}, first(invalid))
 
 

@@ -3,12 +3,17 @@
 `--version` and `--help` load nothing but the options.
 """
 
+import contextlib
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gitleaks_eval.command.line import INTERRUPTED, read_line
+from gitleaks_eval.command.line import INTERRUPTED, USAGE_ERROR, read_leniently, read_line
 from gitleaks_eval.command.workflow import write_workflow
+
+# Nobody knows it: pytest ends, and has removed the reports of earlier runs by then.
+_NO_OPTION = "--gitleaks-eval-has-ended"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -17,11 +22,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: with status 4 when the arguments are wrong on sight, with 0 after `--help` and `--version`.
     """
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        line = read_line(sys.argv[1:] if arguments is None else arguments)
+        line = read_line(given)
         return write_workflow(Path.cwd()) if line.subcommand == "init" else _run_pytest(line.arguments)
+    except SystemExit as ended:
+        if ended.code == USAGE_ERROR:
+            _forget(given)
+        raise
     except KeyboardInterrupt:
+        # Before there was a session: pytest takes all others. Whoever repeats it means it.
+        with contextlib.suppress(KeyboardInterrupt):
+            _forget(given)
         return INTERRUPTED
+
+
+def _forget(arguments: Sequence[str]) -> None:
+    """Remove the reports that this line would have replaced: a run that ends early leaves no decision of yesterday."""
+    if line := read_leniently(arguments):
+        with contextlib.redirect_stderr(io.StringIO()):
+            _run_pytest([*line, "--noconftest", _NO_OPTION])
 
 
 def _run_pytest(arguments: list[str]) -> int:

@@ -2,6 +2,8 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import gitleaks_eval
@@ -13,6 +15,7 @@ INTERRUPTED, USAGE_ERROR = 2, 4
 DEFAULT = "run"
 _NOT_THE_SCANNERS = f"--version stands alone and is that of {PROGRAM}; --scanner-version=X.Y.Z names the scanner's"
 TAKEN = [one for one in OPTIONS if not one.ini_only and one.option != FLAG]
+_FLAGS = {one.short for one in TAKEN if one.is_flag}
 _SHORT = {one.option: one.short for one in TAKEN}
 
 
@@ -81,7 +84,32 @@ def read_line(arguments: Sequence[str]) -> Line:
         _show(arguments)
     if first in SUBCOMMANDS:
         return _read(first, arguments[1:])
+    if first.isalpha() and not Path(first).exists() and (meant := get_close_matches(first, SUBCOMMANDS, 1)):
+        parser = _Parser(PROGRAM, usage="", description="", epilog="")
+        parser.error(f"{first}: is no subcommand, and no file or folder; did you mean {meant[0]}?")
     return _read(DEFAULT, arguments)
+
+
+def read_leniently(arguments: Sequence[str]) -> list[str]:
+    """What of a wrong line says which reports it concerns, as pytest knows it; empty where it evaluates nothing."""
+    first = arguments[0] if arguments else ""
+    if first in SUBCOMMANDS and not SUBCOMMANDS[first].has_options:
+        return []
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for option in TAKEN:
+        _add(parser, option, lenient=True)
+    ours, separator, others = _partition(arguments[first in SUBCOMMANDS :])
+    options, unknown = parser.parse_known_args([_unvalued(_shortened(argument)) for argument in ours])
+    # With these pytest would only show something.
+    kept = [one for one in unknown if one.partition("=")[0] not in {"--version", "-V", "-h", "--help"}]
+    return [
+        FLAG,
+        *_for_pytest(options),
+        *kept,
+        *SUBCOMMANDS.get(first, SUBCOMMANDS[DEFAULT]).added,
+        *separator,
+        *others,
+    ]
 
 
 def _show(arguments: Sequence[str]) -> NoReturn:
@@ -126,13 +154,14 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     return Line(name, [FLAG, *_for_pytest(options), *unknown, *one.added, *separator, *others])
 
 
-def _add(parser: argparse.ArgumentParser, one: Option) -> None:
+def _add(parser: argparse.ArgumentParser, one: Option, *, lenient: bool = False) -> None:
     text = one.text.replace("%", "%%")
     if one.is_flag:
         parser.add_argument(one.short, dest=one.setting, action="store_true", help=text)
     else:
         action = "append" if one.repeatable else "store"
-        parser.add_argument(one.short, dest=one.setting, action=action, metavar=one.metavar, help=text)
+        count = "?" if lenient else None
+        parser.add_argument(one.short, dest=one.setting, action=action, nargs=count, metavar=one.metavar, help=text)
 
 
 def _for_pytest(options: argparse.Namespace) -> Iterator[str]:
@@ -142,7 +171,7 @@ def _for_pytest(options: argparse.Namespace) -> Iterator[str]:
         if one.is_flag:
             yield from [one.option] * value
         elif value is not None:
-            yield from (f"{one.option}={text}" for text in (value if one.repeatable else [value]))
+            yield from (f"{one.option}={text}" for text in (value if one.repeatable else [value]) if text is not None)
 
 
 def _name_candidates(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
@@ -162,6 +191,12 @@ def _partition(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str], 
     """What stands before `--`, it, and what stands behind it."""
     place = list(arguments).index("--") if "--" in arguments else len(arguments)
     return arguments[:place], arguments[place : place + 1], arguments[place + 1 :]
+
+
+def _unvalued(argument: str) -> str:
+    """A flag without the value that it does not take."""
+    name = argument.partition("=")[0]
+    return name if name in _FLAGS else argument
 
 
 def _shortened(argument: str) -> str:

@@ -1,10 +1,11 @@
-"""A process that outlives this one for a moment: when this one dies, however, it kills the programs still running."""
+"""Nothing outlives a run that dies: programs end with the process that started them, a worker with its parent."""
 
 import atexit
 import contextlib
 import os
 import subprocess
 import threading
+import time
 
 # A pipe tells the death of its writer on every POSIX system, at once, and also after SIGKILL. The shell needs a
 # millisecond to start, and reads which process groups there are to kill.
@@ -22,6 +23,7 @@ while read -r what group; do
 done
 for group in $running; do kill -s KILL -- "-$group"; done
 """
+WATCH_SECONDS = 0.5
 _starting = threading.Lock()
 _keepers: "dict[int, subprocess.Popen[bytes]]" = {}
 
@@ -34,6 +36,18 @@ def hold(group: int) -> None:
 def release(group: int) -> None:
     """The process group has ended: its number may be given to another."""
     _tell(f"release {group}\n")
+
+
+def die_with_parent() -> None:
+    """End this process, and what it holds, within a second of the end of its parent, however that ends."""
+    threading.Thread(target=_watch, args=(os.getppid(),), name="gitleaks-eval-parent", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    # Who has lost its parent gets another one, on every POSIX system and whether or not the dead one is waited for.
+    while os.getppid() == parent:
+        time.sleep(WATCH_SECONDS)
+    os._exit(1)
 
 
 def _tell(line: str) -> None:

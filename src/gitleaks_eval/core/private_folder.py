@@ -56,6 +56,13 @@ def private_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def stay_in(folder: Path) -> FileLock:
+    """The lock of another process that uses a private folder: while it has it, the folder outlives its owner."""
+    lock = FileLock(folder / f"{LOCK}-{os.getpid()}")
+    lock.acquire()
+    return lock
+
+
 def sweep() -> None:
     """Remove the private folders that dead processes of this user left in TMPDIR; links are never followed."""
     if os.name != "posix":
@@ -63,7 +70,10 @@ def sweep() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError, Timeout):
             if _was_left(folder):
-                with FileLock(folder / LOCK, timeout=0):
+                with contextlib.ExitStack() as nobody:
+                    # Its owner's, and those of its workers.
+                    for lock in folder.glob(f"{LOCK}*"):
+                        nobody.enter_context(FileLock(lock, timeout=0))
                     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -75,4 +85,5 @@ def _was_left(folder: Path) -> bool:
         and there.st_uid == os.getuid()
         and stat.S_IMODE(there.st_mode) == stat.S_IRWXU
         and stat.S_ISREG((folder / LOCK).lstat().st_mode)
+        and not any(lock.is_symlink() for lock in folder.glob(f"{LOCK}-*"))
     )

@@ -92,4 +92,9 @@ def shown_path(path: Path, root: Path) -> str:
     try:
         return path.resolve().relative_to(root.resolve()).as_posix()
     except ValueError:
-        return str(path)
+        return str(path.resolve() if ".." in path.parts else path)
+
+
+def numbered(count: int, singular: str) -> str:
+    """`1 finding`, `2 findings`."""
+    return f"{count} {singular}{'' if count == 1 else 's'}"

@@ -1,13 +1,17 @@
 """What is wrong with a configuration under test: entries that do nothing, and entries that hide expected secrets."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitleaks_eval.config.hiding import NOTHING_HIDES
 from gitleaks_eval.config.lint import lint
+from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scanners.refusals import ask_scanner
+
+SHOWN_AT_MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +54,13 @@ def hidden_secrets(candidate: Candidate, session: Session) -> list[Fault]:
     )
     told = {f"{name} {path}:{line} ({rule_id})": text for (name, (path, line, rule_id)), text in found.items()}
     return [Fault(secret, f"{secret}: {text}") for secret, text in told.items() if text != NOTHING_HIDES]
+
+
+# What each test of the lint asks for, by its id.
+FAULTS: Mapping[str, Callable[[Candidate, Session], list[Fault]]] = {"CL-1": ignored_entries, "CL-2": hidden_secrets}
+
+
+def faults_message(faults: Sequence[Fault]) -> str:
+    """What a test says that fails with these faults, a line each, for a terminal; empty without any."""
+    more = [f"and {len(faults) - SHOWN_AT_MOST} more"] * (len(faults) > SHOWN_AT_MOST)
+    return "\n  ".join([*(printable(fault.text) for fault in faults[:SHOWN_AT_MOST]), *more])

@@ -19,17 +19,13 @@ from gitleaks_eval.coverage.result import NOT_APPLICABLE as INAPPLICABLE
 from gitleaks_eval.engine.begin import find_scanners, lay_out
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed
-from gitleaks_eval.engine.faults import hidden_secrets, ignored_entries
+from gitleaks_eval.engine.faults import FAULTS, faults_message
 from gitleaks_eval.engine.finish import candidate_run, explain_misses
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.subjects import load_subjects
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scenarios.scenario import Scenario
-
-# What each test of a configuration asks for.
-_FAULTS_OF = {"CL-1": ignored_entries, "CL-2": hidden_secrets}
-SHOWN_AT_MOST = 20
 
 
 def evaluate(
@@ -74,9 +70,8 @@ def _lint(session: Session, candidate: Candidate) -> Iterator[CheckResult]:
         return
     for entry in catalogue(PACKAGE / "lint"):
         try:
-            faults = _FAULTS_OF[entry.check_id](candidate, session)
-            outcome = FAILED if faults else PASSED
-            message = "; ".join(fault.text for fault in faults[:SHOWN_AT_MOST])
+            faults = FAULTS[entry.check_id](candidate, session)
+            outcome, message = FAILED if faults else PASSED, faults_message(faults)
             actual = json.dumps(json_value([fault.key for fault in faults]))
         except EvaluationError as error:
             outcome, message, actual = ERROR, str(error), "null"

@@ -1,7 +1,7 @@
 """A candidate and the build that was found for it, as header and reports name them."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +70,18 @@ def find_under_test(candidate: Candidate, progress: Callable[[str], None], priva
         return UnderTest(candidate, error=f"{choice.title} (not looked at while collecting)")
     try:
         build = find_scanner(choice, progress, private)
+        if _is_script(build.program):
+            build = replace(build, source=f"{build.source}, a script that says so")
         build.depth(candidate.decode_depth)
     except EvaluationError as error:
         return UnderTest(candidate, error=str(error))
     return UnderTest(candidate, build)
+
+
+def _is_script(program: str) -> bool:
+    """Whether the version is a script's own word: what stands behind it nobody has looked at."""
+    with Path(program).open("rb") as file:
+        return file.read(2) == b"#!"
 
 
 def _joined(names: Iterable[str | None]) -> str | None:

@@ -7,28 +7,24 @@ from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.mark import check
 from gitleaks_eval.checks.result import CONFIG_LINT
 from gitleaks_eval.core.errors import CheckFailed
-from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.faults import Fault
-
-SHOWN_AT_MOST = 20
+from gitleaks_eval.engine.faults import Fault, faults_message
 
 
 @check("CL-1", "Nothing is ignored or refused", category=CONFIG_LINT)
-def test_CL_1_nothing_is_ignored(ignored: list[Fault], evidence: Evidence) -> None:
+def test_CL_1_nothing_is_ignored(faults: list[Fault], evidence: Evidence) -> None:
     """Every key is one that this version reads, every regex compiles, every rule that is named exists."""
-    _fail_with(ignored, evidence)
+    _fail_with(faults, evidence)
 
 
 @check("CL-2", "No expected secret is hidden", category=CONFIG_LINT)
-def test_CL_2_no_secret_is_hidden(hidden: list[Fault], evidence: Evidence) -> None:
+def test_CL_2_no_secret_is_hidden(faults: list[Fault], evidence: Evidence) -> None:
     """No entry (allowlist, stop word, commit, disabled or missing rule) hides a secret that a scenario expects."""
-    _fail_with(hidden, evidence)
+    _fail_with(faults, evidence)
 
 
 def _fail_with(faults: list[Fault], evidence: Evidence) -> None:
     # Whole, unlike the evidence of checks: a comparison asks whether there are more than in the baseline.
     evidence.expected, evidence.actual = [], [fault.key for fault in faults]
     if faults:
-        more = [f"and {len(faults) - SHOWN_AT_MOST} more"] * (len(faults) > SHOWN_AT_MOST)
-        evidence.message = "\n  ".join([*(printable(fault.text) for fault in faults[:SHOWN_AT_MOST]), *more])
+        evidence.message = faults_message(faults)
         raise CheckFailed(evidence.message)

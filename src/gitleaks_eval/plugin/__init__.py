@@ -46,11 +46,16 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     known = early_config.known_args_namespace
     added: list[str] = []
     if known.gitleaks_eval or known.gitleaks_judges:
-        from gitleaks_eval.plugin.arguments import added_arguments, begin_early  # noqa: PLC0415 - as `activate` below
+        from gitleaks_eval.plugin.arguments import (  # noqa: PLC0415 - as `activate` below
+            added_arguments,
+            begin_early,
+            refuse_showing,
+        )
 
         added = added_arguments(early_config, known.file_or_dir)
+        begin_early(early_config, added, args)
         refuse_misread(early_config)
-        begin_early(early_config, added)
+        refuse_showing(early_config, args)
     elif _has_options(early_config):
         refuse_misread(early_config)
     args.extend(added)

@@ -3,12 +3,15 @@
 import signal
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from gitleaks_eval.checks.marked import category_marker
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.keeper import die_with_parent
 from gitleaks_eval.core.options import Root
+from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.engine.earlier_reports import begin_reports
 from gitleaks_eval.engine.judging import Judging, check_sdk
 from gitleaks_eval.engine.kinds import SURVEYS as SURVEY_KINDS
@@ -36,6 +39,10 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     _stop_on_signals()
     worker_input = getattr(config, "workerinput", None)
     is_worker = worker_input is not None
+    shared = Shared.from_json(worker_input[WORKER_INPUT]) if worker_input else None
+    if shared:
+        die_with_parent()
+        config.add_cleanup(stay_in(Path(shared.folder)).release)
     try:
         root = effective_root(config)
         if not is_worker and not only_shows(config):
@@ -47,7 +54,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         session = Session(
             settings,
             load_subjects(settings, checks=checks, judges=judges),
-            Shared.from_json(worker_input[WORKER_INPUT]) if worker_input else None,
+            shared,
             is_worker=is_worker,
         )
         judging = _judging(config, root, session) if judges else None

@@ -11,8 +11,9 @@ import pytest
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
+from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.earlier_reports import begin_reports
-from gitleaks_eval.plugin.command_line import is_typed, names_paths, types_selection
+from gitleaks_eval.plugin.command_line import as_meant, is_typed, names_paths, typed_arguments, types_selection
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, JUDGES, LINT, SURVEYS, is_shipped
 
 # Options with which pytest runs no test.
@@ -20,6 +21,10 @@ SHOWING = (
     *("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow"),
     *("markers", "help", "version"),
 )
+SHOWING_ARGUMENTS = {
+    *("--collect-only", "--co", "--fixtures", "--funcargs", "--fixtures-per-test", "--setup-only", "--setuponly"),
+    *("--setup-plan", "--setupplan", "--cache-show", "--markers", "--help", "-h", "--version", "-V"),
+}
 # What selects tests; `maxfail` only ends a run early.
 NARROWING = ("lf", "deselect", "stepwise")
 
@@ -60,16 +65,37 @@ def only_shows(config: pytest.Config) -> bool:
     return any(config.getoption(name, None) for name in SHOWING)
 
 
-def begin_early(config: pytest.Config, added: Sequence[str]) -> None:
+def refuse_showing(config: pytest.Config, arguments: Sequence[str]) -> None:
+    """Refuse a run that evaluates nothing because of addopts, although the command line asks for the evaluation.
+
+    Raises:
+        pytest.UsageError: naming what pytest was told there.
+    """
+    if brought := _brought(config, arguments):
+        raise pytest.UsageError(
+            f"addopts: {printable(brought[0])}: nothing would be evaluated, and the run would end well; "
+            "remove it there, or add -o addopts="
+        )
+
+
+def _brought(config: pytest.Config, arguments: Sequence[str]) -> list[str]:
+    """What shows instead of running and was not typed beside the flag; `arguments` are all."""
+    if not is_typed(config):
+        return []
+    return [one for one in arguments if one in SHOWING_ARGUMENTS and one not in typed_arguments(config)]
+
+
+def begin_early(config: pytest.Config, added: Sequence[str], arguments: Sequence[str]) -> None:
     """Remove earlier reports already while plugins are loaded: an unknown option or a broken conftest.py ends it there.
 
-    Only where the evaluation is asked for and pytest has found the right rootdir; what is wrong is said later.
+    Only where the evaluation is asked for; what is wrong is said later.
     """
     known = config.known_args_namespace
-    shows = any(getattr(known, name, None) for name in SHOWING)
+    shows = any(getattr(known, name, None) for name in SHOWING) and not _brought(config, arguments)
     if not (is_typed(config) or added) or shows or "PYTEST_XDIST_WORKER" in os.environ:
         return
-    root = Root(config.rootpath, config.inipath, config.getini, vars(known).get, config.invocation_params.dir)
+    meant = as_meant(config)
+    root = Root(meant.rootpath, meant.inipath, meant.getini, vars(known).get, config.invocation_params.dir)
     narrowed = not added or any(getattr(known, name, None) for name in NARROWING) or types_selection(config)
     with contextlib.suppress(InputError, pytest.UsageError, OSError, ValueError, TypeError):
         begin_reports(root, narrowed=narrowed)

@@ -62,15 +62,12 @@ def refuse_misread(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: before any conftest.py is loaded; it shows the command line that says what was meant.
     """
-    given = _raw(config)
-    added = shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
+    given, added = _raw(config), _environments()
     pairs = [*_pairs(added), *_pairs(given)]
     if any(value.startswith("@") for _, value in pairs):
         why = "pytest reads a value with @ behind a space as a file of arguments"
-    elif any((config.invocation_params.dir / value).exists() for _, value in pairs):
-        why = _misled(config)
     else:
-        return
+        why = _misled(config)
     if why:
         shown = ", ".join(" ".join(pair) for pair in pairs)
         command = f"pytest {shlex.join(_corrected(given))}"
@@ -79,19 +76,31 @@ def refuse_misread(config: pytest.Config) -> None:
         raise pytest.UsageError(f"{printable(shown)}: {printable(why)}; write\n  {printable(command)}")
 
 
-def _misled(config: pytest.Config) -> str:
-    """Which rootdir and ini file pytest would not have without the values behind a space; empty if it has the same."""
-    known = config.known_args_namespace
-    if known.inifilename:
-        return ""
+def as_meant(config: pytest.Config) -> pytest.Config:
+    """What pytest would have found without the values behind a space, where it may have looked around one of them."""
+    known, folder = config.known_args_namespace, config.invocation_params.dir
+    values = [value for _, value in (*_pairs(_environments()), *_pairs(_raw(config)))]
+    if known.inifilename or not any(value.startswith("@") or (folder / value).exists() for value in values):
+        return config
+    brought = set(_expanded([value for value in values if value.startswith("@")], folder))
     # A second configuration that only finds: it captures, rewrites and imports nothing.
     quiet = ["--noconftest", "--assert=plain", "-s"]
     rootdir = [f"--rootdir={known.rootdir}"] if known.rootdir else []
-    meant = pytest.Config.fromdictargs({}, [*quiet, *rootdir, *map(str, known.file_or_dir)])
+    named = [str(one) for one in known.file_or_dir if one not in brought]
+    return pytest.Config.fromdictargs({}, [*quiet, *rootdir, *named])
+
+
+def _misled(config: pytest.Config) -> str:
+    """Which rootdir and ini file pytest would not have without the values behind a space; empty if it has the same."""
+    meant = as_meant(config)
     if (meant.rootpath, meant.inipath) == (config.rootpath, config.inipath):
         return ""
     ini = f"its ini file {config.inipath}" if config.inipath else "no ini file"
     return f"pytest looks around a path behind a space: it found rootdir {config.rootpath} and {ini}"
+
+
+def _environments() -> list[str]:
+    return shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
 
 
 def _raw(config: pytest.Config) -> list[str]:

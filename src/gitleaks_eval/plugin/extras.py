@@ -1,7 +1,6 @@
 """What the tests beside the checks ask for: the lint of a configuration, and findings one by one."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pytest
@@ -11,7 +10,7 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.comparing import Comparing
-from gitleaks_eval.engine.faults import Fault, hidden_secrets, ignored_entries
+from gitleaks_eval.engine.faults import FAULTS, Fault
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.folders import LINT, SURVEYS
 from gitleaks_eval.plugin.state import IDENTITY
@@ -35,11 +34,6 @@ def register_fixtures_beside(module: pytest.Module, session: Session) -> None:
         _register_lint(module, session)
     else:
         _register_findings(module, session)
-
-
-FaultsOf = Callable[[Candidate, Session], list[Fault]]
-# What a test of the lint asks for, by the name of the fixture.
-_FAULTS: Mapping[str, FaultsOf] = {"ignored": ignored_entries, "hidden": hidden_secrets}
 
 
 def finding_cases(trials: list[Trial]) -> list[FindingCase]:
@@ -80,14 +74,12 @@ def _register_lint(module: pytest.Module, session: Session) -> None:
         candidate: Candidate = request.param
         return candidate
 
+    def faults(request: pytest.FixtureRequest, linted: Candidate) -> list[Fault]:
+        """What is wrong with the configuration of this candidate, of what the test asks for."""
+        return FAULTS[request.node.stash[IDENTITY].check_id](linted, session)
+
     pytest.register_fixture(name="linted", func=linted, node=module, scope="session", params=candidates, ids=names)
-    for name, faults_of in _FAULTS.items():
-
-        def faults(linted: Candidate, faults_of: FaultsOf = faults_of) -> list[Fault]:
-            """What is wrong with the configuration of this candidate."""
-            return faults_of(linted, session)
-
-        pytest.register_fixture(name=name, func=faults, node=module)
+    pytest.register_fixture(name="faults", func=faults, node=module)
 
 
 def _register_findings(module: pytest.Module, session: Session) -> None:
@@ -140,15 +132,16 @@ def excuse_beside(item: pytest.Item, session: Session, comparing: Comparing, fou
 
 
 def _excuse_lint(item: pytest.Item, session: Session, comparing: Comparing, found: set[str]) -> str | None:
+    check_id = item.stash[IDENTITY].check_id
     if comparing.saved:
-        known = comparing.saved.lint.get(item.stash[IDENTITY].check_id, frozenset())
+        known = comparing.saved.lint.get(check_id, frozenset())
         return AS_IN_BASELINE if found <= known else None
     baseline = session.settings.candidates[0]
     if not (baseline.configuration and baseline.configuration.chain):
         return None
-    (faults_of,) = (_FAULTS[name] for name in getattr(item, "fixturenames", ()) if name in _FAULTS)
     try:
-        return AS_IN_BASELINE if found <= {fault.key for fault in faults_of(baseline, session)} else None
+        known = frozenset(fault.key for fault in FAULTS[check_id](baseline, session))
     except EvaluationError:
         # There is nothing to compare with: it fails by itself.
         return None
+    return AS_IN_BASELINE if found <= known else None

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.checks.result import CONFIG_LINT, Collected, failed_ids
+from gitleaks_eval.checks.result import CONFIG_LINT, Collected
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.engine.candidates import folder_name
+from gitleaks_eval.engine.failing import why_failing
 from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.judges.verdict import Combined, Judged, combined_with
@@ -38,7 +39,6 @@ from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import scorecard_markdown
 from gitleaks_eval.reports.terminal import Line, Troubles, comparison_section, run_lines
 from gitleaks_eval.scoring.baseline import save_baseline
-from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW
 
 
 class Finish:
@@ -64,6 +64,7 @@ class Finish:
         config.pluginmanager.register(self._pytest_summary, "gitleaks_eval_pytest_summary")
         self._runs: dict[str, Run] = {}
         self._compared: Compared | None = None
+        self._reasons: list[str] = []
         self._written: str | None = None
         self._judged_alone: tuple[Judged, Combined | None] | None = None
         self._ended: tuple[pytest.Session, int] | None = None
@@ -88,14 +89,10 @@ class Finish:
             if self._judged_alone is None:
                 self._refuse_nothing(session)
             return
-        if session.exitstatus == pytest.ExitCode.OK and any(run.incomplete for run in runs.values()):
-            # Not by a test that fails: by a scanner that was changed while they ran.
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if session.exitstatus != pytest.ExitCode.INTERRUPTED:
             explain_misses(self._session, runs)
             self._compared = compared(self._session, runs)
-            self._fail_with_verdict(session)
-            self._fail_with_decision(session)
+            self._fail(session)
         add_suite_properties(self._config, runs)
         if self._is_full:
             self._write(session, self._write_all)
@@ -104,7 +101,7 @@ class Finish:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
         """Print the section of the run last, below pytest's list of failures."""
-        troubles = Troubles(causes(self._recorder.errors), list(self._recorder.others))
+        troubles = Troubles(causes(self._recorder.errors), list(self._recorder.others), self._reasons)
         if self._runs:
             self._pytest_summary.leave_out(terminalreporter, troubles.causes)
         yield
@@ -117,7 +114,9 @@ class Finish:
             lines = comparison_section(self._runs, self._compared, troubles, verbosity)
             _print(terminalreporter, "gitleaks-eval comparison", lines)
         if self._judged_alone:
-            judged = map(Line, judges_lines(*self._judged_alone, verbosity))
+            judged = map(
+                Line, [*judges_lines(*self._judged_alone, verbosity), *Troubles((), (), self._reasons).lines()]
+            )
             _print(terminalreporter, "gitleaks-eval judges", judged)
         is_error = self._written is not None and self._written.startswith("ERROR")
         if self._written and len(self._runs) != 1 and (verbosity >= 0 or is_error or not self._runs):
@@ -209,8 +208,7 @@ class Finish:
             return
         combined = combined_with(self._saved, judged) if self._saved else None
         self._judged_alone = (judged, combined)
-        if session.exitstatus == pytest.ExitCode.OK and combined and combined.guarded_decision == "FAIL":
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        self._fail(session, combined)
         if self._saved is None or any(judgement.partial for judgement in judged.by_mode.values()):
             what = "no check was" if self._saved is None else "not all judges were"
             self._written = f"PARTIAL  {what} selected: the reports are left as they were"
@@ -262,21 +260,12 @@ class Finish:
             return Collected.from_json(left.read_bytes())
         return self._items.collected
 
-    def _fail_with_verdict(self, session: pytest.Session) -> None:
-        """Let no comparison end well that does not: what cannot be compared fails no test."""
-        verdicts = {pair.verdict for pair in self._compared.deciding} if self._compared else set()
-        failing = {REGRESSION, INCOMPLETE, *([] if self._settings.accepts_review else [REVIEW])}
-        if session.exitstatus == pytest.ExitCode.OK and verdicts & failing:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def _fail_with_decision(self, session: pytest.Session) -> None:
-        """Exit 1 for a decision of FAIL, or for failures of a partial run: a hook may have turned them into others."""
-        decisions = {run.scorecard.guarded_decision for run in self._runs.values()}
-        hushed = any(run.partial and failed_ids(run.results) for run in self._runs.values())
-        fails = "FAIL" in decisions or (hushed and not self._settings.compares)
-        # What a comparison excuses is as in its baseline, or has been failed by its verdict.
-        if session.exitstatus == pytest.ExitCode.OK and self._compared is None and fails:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    def _fail(self, session: pytest.Session, judged: Combined | None = None) -> None:
+        """Let no run end well that does not, where no test failed or a hook has turned failures into others."""
+        if session.exitstatus == pytest.ExitCode.OK:
+            of_settings = {"compares": self._settings.compares, "accepts_review": self._settings.accepts_review}
+            self._reasons = why_failing(self._runs, self._compared, judged, **of_settings)
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED if self._reasons else pytest.ExitCode.OK
 
 
 def _print(terminal: pytest.TerminalReporter, title: str, lines: Iterable[Line]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, SURVEY, CheckResult
-from gitleaks_eval.core.text import few
+from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Judged, combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
@@ -174,7 +174,7 @@ def _reasons(results: Sequence[CheckResult], beside: Sequence[CheckResult], poss
             result.scenario for result in selected if result.outcome == ERROR and result.message != NOT_RUN
         )
         shown = few([name or "no scenario" for name in names])
-        reasons.append(f"{errors} checks could not be run ({shown})")
+        reasons.append(f"{numbered(errors, 'check')} could not be run ({shown})")
     if not_run:
         reasons.append(f"{not_run} selected checks were not run: the run ended early")
     if len(results) < possible:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from gitleaks_eval.analysis.matching import Match
 from gitleaks_eval.analysis.metrics import rate_texts
 from gitleaks_eval.checks.result import FAILED, failed_ids
-from gitleaks_eval.core.text import few, printable
+from gitleaks_eval.core.text import few, numbered, printable
 from gitleaks_eval.reports.causes import Cause, cause_lines
-from gitleaks_eval.reports.comparison import Compared, comparison_lines
+from gitleaks_eval.reports.comparison import Compared
+from gitleaks_eval.reports.comparison_lines import comparison_lines
 from gitleaks_eval.reports.coverage import failed_lines, tested_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
@@ -32,17 +33,23 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Troubles:
-    """What went wrong beside the checks: why tests of ours could not be run, and which failed that are no checks."""
+    """What went wrong beside the checks: why tests of ours could not be run, and which failed that are no checks.
+
+    `reasons` are why the run fails where no test did.
+    """
 
     causes: Sequence[Cause]
     others: Sequence[str]
+    reasons: Sequence[str] = ()
 
     def lines(self) -> Iterator[str]:
-        """A block a cause, and a line for all others."""
+        """A block a cause, a line for all others, and one for the reasons."""
         yield from cause_lines(self.causes)
         if self.others:
             shown = few([printable(name) for name in self.others], OTHERS_AT_MOST)
             yield f"FAILED  {_number(self.others, 'test that is no check', 'tests that are no checks')}: {shown}"
+        if self.reasons:
+            yield f"FAILED  no test failed, and still: {printable('; '.join(self.reasons))}"
 
 
 def run_lines(run: Run, troubles: Troubles, written: str | None, verbosity: int) -> Iterator[Line]:
@@ -201,7 +208,7 @@ def _repositories(run: Run) -> Iterator[str]:
             yield f"real  {one.name}  not evaluated: {one.problem}"
             continue
         total = sum((one.by_rule or {}).values())
-        parts = [f"{total} findings", counted(one.by_rule)] if total else ["no finding"]
+        parts = [numbered(total, "finding"), counted(one.by_rule)] if total else ["no finding"]
         parts += [f"severity {counted(one.by_severity)}"] * bool(total)
         parts += ["SHALLOW: history is cut off"] * bool(one.left["shallow"])
         if suppressed := one.left["suppressions_total"]:

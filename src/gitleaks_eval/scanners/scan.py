@@ -15,6 +15,7 @@ from typing import Any, Literal
 from gitleaks_eval.core.documents import LARGEST_JSON, DocumentError, parse_json
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.process import Finished, run_limited
+from gitleaks_eval.core.text import numbered
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import write_head
 from gitleaks_eval.repositories.log import Readable
@@ -235,7 +236,8 @@ def _believable(findings: object, done: Finished) -> list[dict[str, Any]]:
             )
     if bool(findings) != (done.status == LEAKS_FOUND):
         raise EvaluationError(
-            f"reported {len(findings)} findings and ended with exit code {done.status}: they contradict each other"
+            f"reported {numbered(len(findings), 'finding')} and ended with exit code {done.status}: "
+            "they contradict each other"
         )
     return findings
 

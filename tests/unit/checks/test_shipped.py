@@ -659,6 +659,14 @@ def test_a_finding_that_is_not_found_is_a_mismatch_of_severities_that_says_so() 
     assert re.fullmatch(r"\S+:\d+ is not (?:CRITICAL|HIGH|MEDIUM)", wrong)
 
 
+@pytest.mark.parametrize(("wrong", "more"), [(3, ""), (4, "; and 1 more")])
+def test_three_mismatches_are_named_and_more_are_counted(wrong: int, more: str) -> None:
+    edits: Edits = {nth(index, "severity"): "LOW" for index in range(wrong)}
+    line = outcome_of("SA-11", expecting(), analysed(edited(envelope(), edits))).text.splitlines()[0]
+    assert line.count(" is not ") == 3
+    assert line.endswith(more) if more else "more" not in line
+
+
 def test_severities_of_which_none_was_found_are_not_right() -> None:
     assert name_of("SA-11", {("data", "findings"): []}) == "failed"
     assert name_of("SA-11", {("data", "findings"): [finding("new.py", 1, "jwt", "HIGH")]}) == "failed"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.core.private_folder import LEAST_FREE, LOCK, check_room, private_folder, sweep
+from gitleaks_eval.core.private_folder import LEAST_FREE, LOCK, check_room, private_folder, stay_in, sweep
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +51,16 @@ def test_what_a_living_process_has_is_left_alone() -> None:
         assert (folder / "report.json").exists()
 
 
+def test_a_folder_in_which_a_worker_still_is_outlives_its_owner(scratch: Path) -> None:
+    folder = left_by_a_dead_process(scratch)
+    worker = stay_in(folder)
+    sweep()
+    assert (folder / "scan-x" / "report.json").exists()
+    worker.release()
+    sweep()
+    assert list(scratch.iterdir()) == []
+
+
 def test_links_of_our_name_are_not_followed(scratch: Path, tmp_path: Path) -> None:
     dead = left_by_a_dead_process(scratch).rename(tmp_path / "elsewhere")
     kept = tmp_path / "kept"
@@ -64,7 +74,9 @@ def test_links_of_our_name_are_not_followed(scratch: Path, tmp_path: Path) -> No
     assert (kept / "file").exists()
 
 
-@pytest.mark.parametrize("fault", ["another's", "open to others", "without a lock", "a lock that is a link"])
+@pytest.mark.parametrize(
+    "fault", ["another's", "open to others", "without a lock", "a lock that is a link", "a worker's"]
+)
 def test_a_folder_that_is_not_surely_ours_is_left_alone(
     scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
@@ -73,6 +85,8 @@ def test_a_folder_that_is_not_surely_ours_is_left_alone(
         monkeypatch.setattr(os, "getuid", lambda: 12345)
     elif fault == "open to others":
         folder.chmod(0o777)
+    elif fault == "a worker's":
+        (folder / f"{LOCK}-1").symlink_to(tmp_path / "target")
     else:
         (folder / LOCK).unlink()
     if fault == "a lock that is a link":

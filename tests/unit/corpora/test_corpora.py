@@ -285,6 +285,12 @@ def test_a_corpus_that_is_not_there_is_said(spec: str, problem: str, tmp_path: P
     assert problem in problem_of(spec, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["a[b", "a]b", "a\tb"])
+def test_a_corpus_whose_name_would_break_test_ids_is_to_be_renamed(name: str, tmp_path: Path) -> None:
+    written(tmp_path, {f"{name}/a": "# ruleid: x\n1\n"})
+    assert "brackets and controls break test ids" in problem_of(f"annotated:{name}", tmp_path)
+
+
 # --- what is scanned
 
 

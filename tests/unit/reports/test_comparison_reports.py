@@ -12,13 +12,12 @@ from gitleaks_eval.analysis.matching import Matching, match_findings
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.core.text import markdown
 from gitleaks_eval.reports.comparison import (
-    LINES_AT_MOST,
     LISTED_AT_MOST,
     Compared,
     comparison_json,
-    comparison_lines,
     comparison_markdown,
 )
+from gitleaks_eval.reports.comparison_lines import LINES_AT_MOST, comparison_lines
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
 from gitleaks_eval.scoring.comparison import Pair, compare, neighbours
 from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
@@ -123,8 +122,12 @@ def test_the_terminal_shows_a_row_a_candidate_the_verdict_and_each_lost_finding(
         "8.18.4     4.80   FAIL      0.83  0.71  0.77  -     -    200",
         "8.30.1     4.80   FAIL      0.57  0.57  0.57  1     1    300",
     ]
-    assert lines[3].startswith("REGRESSION  8.30.1 against 8.18.4: 1 lost in one; ")
-    assert lines[4:] == ["LOST  one  d.py:5  github-pat  HIGH"]
+    assert lines[3:5] == [
+        "FAIL  8.18.4: 2 MISSED, 1 unexpected",
+        "FAIL  8.30.1: 1 MISSED, 1 moved, 1 relabelled, 1 unexpected",
+    ]
+    assert lines[5].startswith("REGRESSION  8.30.1 against 8.18.4: 1 lost in one; ")
+    assert lines[6:] == ["LOST  one  d.py:5  github-pat  HIGH"]
 
 
 def test_the_markdown_shows_each_kind_of_difference_and_the_error_book() -> None:
@@ -186,6 +189,18 @@ def test_unknown_scan_times_and_decisions_are_shown_as_that() -> None:
     assert as_json(candidates, [])["candidates"][0]["scan_ms"] is None
 
 
+def test_a_candidate_that_is_no_better_says_why_and_what_its_baseline_excuses() -> None:
+    candidates = [evaluated(name, matched(WANTED, WANTED[1:])) for name in ("8.18.4", "8.30.1")]
+    first, second, verdict = comparison_lines(Compared(candidates, [compare(candidates[0], candidates[1])]))[3:]
+    assert first == "FAIL  8.18.4: 1 MISSED"
+    assert second == "FAIL  8.30.1: 1 MISSED; excused, as in 8.18.4"
+    assert verdict.startswith("SAFE  8.30.1 against 8.18.4: ")
+    faulty = replace(candidates[0], guarded_decision="WEAK_PASS", lint={"CL-1": frozenset({"x"}), "CL-2": frozenset()})
+    assert comparison_lines(Compared([faulty], []))[2:] == ["WEAK_PASS  8.18.4: 1 MISSED, CL-1 fails"]
+    good = [replace(one, guarded_decision="STRONG_PASS") for one in candidates]
+    assert comparison_lines(Compared(good, []))[3:] == []
+
+
 # --- many candidates, and corpora
 
 
@@ -207,7 +222,8 @@ def test_each_candidate_is_held_against_the_one_before_it_and_that_pair_says_wha
 
 def test_neighbours_are_shown_below_the_verdicts_and_are_none() -> None:
     lines = comparison_lines(three())
-    assert [line.split()[0] for line in lines] == ["candidate", "a", "b", "c", "SAFE", "REVIEW", "neighbours"]
+    shown = [line.split()[0] for line in lines if not line.startswith("FAIL ")]
+    assert shown == ["candidate", "a", "b", "c", "SAFE", "REVIEW", "neighbours"]
     assert lines[-1].startswith("neighbours  c against b: 2 lost in one; 1 new in one")
     assert lines[3].split()[-3:-1] == ["0", "1"]
     text = comparison_markdown(three()).decode()

@@ -1,0 +1,53 @@
+"""Why a run does not end well, whatever pytest and the hooks of others make of its tests. Pure."""
+
+from collections.abc import Iterator, Mapping
+
+from gitleaks_eval.checks.result import failed_ids
+from gitleaks_eval.judges.verdict import Combined
+from gitleaks_eval.reports.comparison import Compared
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW
+
+
+def why_failing(
+    runs: Mapping[str, Run],
+    compared: Compared | None,
+    judged: Combined | None,
+    *,
+    compares: bool = False,
+    accepts_review: bool = False,
+) -> list[str]:
+    """Each reason for which the run must not end with status 0; empty where it may.
+
+    `runs` are by the name of the candidate; `judged` is the decision with judges that ran alone. `compares` says that
+    the run was to compare, also where it could not; with `accepts_review` a REVIEW ends well.
+    """
+    reasons = [_of(name, "could not be evaluated whole") for name, run in runs.items() if run.incomplete]
+    if compared:
+        # What it excuses is as in its baseline.
+        failing = {REGRESSION, INCOMPLETE, *([] if accepts_review else [REVIEW])}
+        verdicts = ((pair, pair.verdict) for pair in compared.deciding if pair.verdict in failing)
+        reasons += [f"{pair.candidate} against {pair.baseline} is {verdict}" for pair, verdict in verdicts]
+    else:
+        reasons += _decisions(runs)
+        reasons += [] if compares else _hushed(runs)
+    if judged and judged.guarded_decision == "FAIL":
+        reasons.append("the decision with judges is FAIL")
+    return reasons
+
+
+def _decisions(runs: Mapping[str, Run]) -> Iterator[str]:
+    for name, run in runs.items():
+        if run.scorecard.guarded_decision == "FAIL":
+            yield _of(name, "the decision is FAIL")
+
+
+def _hushed(runs: Mapping[str, Run]) -> Iterator[str]:
+    """Failures of a partial run, which has no decision: a hook may have turned them into others."""
+    for name, run in runs.items():
+        if run.partial and (failed := failed_ids(run.results)):
+            yield _of(name, f"{' '.join(failed)} failed")
+
+
+def _of(name: str, reason: str) -> str:
+    return f"{name}: {reason}" if name else reason

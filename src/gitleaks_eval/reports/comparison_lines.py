@@ -1,0 +1,78 @@
+"""The lines of a comparison for the terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from gitleaks_eval.analysis.metrics import Counts, rate_texts
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.reports.comparison import Compared, against, corpora_of, place_of
+from gitleaks_eval.scoring.comparison import SAFE, Pair
+from gitleaks_eval.scoring.differences import Difference
+from gitleaks_eval.scoring.evaluated import Evaluated
+from gitleaks_eval.scoring.scorecard import SCALE, count_findings
+
+LINES_AT_MOST = 20
+_HEADINGS = ["candidate", "score", "decision", "P", "R", "F1", "lost", "new", "ms"]
+_EXPLAINED = {"FAIL", "WEAK_PASS"}
+
+
+def comparison_lines(compared: Compared) -> list[str]:
+    """The comparison for a terminal: a row a candidate, the verdict a pair, and each lost finding below it."""
+    candidates, pairs = compared.candidates, compared.deciding
+    rows = [_HEADINGS, *(_row(one, pairs) for one in candidates)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    lines += [_corpus_line(one, name, counts) for one in candidates for name, counts in corpora_of(one)]
+    lines += [line for one in candidates for line in _decision_lines(one, pairs)]
+    for pair in pairs:
+        reasons = "; ".join(pair.reasons)
+        lines.append(printable(f"{pair.verdict}  {against(pair)}: {reasons}"))
+        lost = pair.differences.lost
+        lines += [_lost_line(one, compared.hidden_by(pair, one)) for one in lost[:LINES_AT_MOST]]
+        if len(lost) > LINES_AT_MOST:
+            lines.append(f"LOST  and {len(lost) - LINES_AT_MOST} more")
+    lines += [printable(f"neighbours  {against(pair)}: {'; '.join(pair.reasons)}") for pair in compared.neighbours]
+    return lines
+
+
+def _decision_lines(one: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
+    """Why a candidate is no better, and that its baseline excuses it where the verdict beside it is SAFE."""
+    counts = count_findings(list(one.matchings.values()), 0)
+    named = (
+        (counts.missed, "MISSED"),
+        (counts.moved, "moved"),
+        (counts.relabelled, "relabelled"),
+        (counts.unexpected, "unexpected"),
+        (counts.unlabelled, "unlabelled"),
+    )
+    why = [f"{count} {name}" for count, name in named if count]
+    why += [f"{name} fails" for name, faults in sorted(one.lint.items()) if faults]
+    why += ["not evaluated whole"] * one.has_errors
+    if why and one.guarded_decision in _EXPLAINED:
+        excusing = [pair.baseline for pair in pairs if pair.candidate == one.name and pair.verdict == SAFE]
+        excused = f"; excused, as in {excusing[0]}" if excusing else ""
+        yield printable(f"{one.guarded_decision}  {one.name}: {', '.join(why)}{excused}")
+
+
+def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
+    rates = rate_texts(one.planted().total)
+    pair = next((pair for pair in pairs if pair.candidate == one.name), None)
+    return [
+        printable(one.name),
+        f"{one.score * SCALE:.2f}",
+        one.guarded_decision or "-",
+        *(rates[name] for name in ("precision", "recall", "f1")),
+        str(len(pair.differences.lost)) if pair else "-",
+        str(len(pair.differences.new)) if pair else "-",
+        f"{one.scan_ms:.0f}" if one.scan_ms is not None else "-",
+    ]
+
+
+def _corpus_line(one: Evaluated, name: str, counts: Counts) -> str:
+    rates = rate_texts(counts)
+    figures = f"P {rates['precision']}, R {rates['recall']}, F1 {rates['f1']}"
+    return printable(f"corpus  {name}  {one.name}  {figures}; {counts.fp} wrong, {counts.unlabelled} unlabelled")
+
+
+def _lost_line(lost: Difference, hidden_by: str | None) -> str:
+    parts = (lost.scenario, place_of(lost), lost.rule_id, lost.severity or "", hidden_by or "")
+    return "  ".join(filter(None, ["LOST", *map(printable, parts)]))

@@ -1,0 +1,55 @@
+"""Why a run fails although no test of it did."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gitleaks_eval.engine.failing import why_failing
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE
+
+
+def run(decision: str | None = "STRONG_PASS", *, failed: bool = False, **said: bool) -> Any:
+    result = SimpleNamespace(check_id="SA-1", outcome="failed" if failed else "passed")
+    flags = {"incomplete": False, "partial": False, **said}
+    return SimpleNamespace(scorecard=SimpleNamespace(guarded_decision=decision), results=[result], **flags)
+
+
+def compared(*verdicts: str) -> Any:
+    return SimpleNamespace(deciding=[SimpleNamespace(verdict=one, candidate="b", baseline="a") for one in verdicts])
+
+
+@pytest.mark.parametrize("decision", ["STRONG_PASS", "PASS", "WEAK_PASS", None])
+def test_a_run_without_a_reason_ends_well(decision: str | None) -> None:
+    assert why_failing({"": run(decision)}, None, None) == []
+
+
+def test_a_decision_of_fail_and_what_could_not_be_evaluated_are_reasons_and_name_their_candidate() -> None:
+    assert why_failing({"": run("FAIL")}, None, None) == ["the decision is FAIL"]
+    assert why_failing({"a": run(), "b": run("FAIL")}, None, None) == ["b: the decision is FAIL"]
+    assert why_failing({"": run(incomplete=True)}, None, None) == ["could not be evaluated whole"]
+    assert why_failing({"": run(incomplete=True)}, compared(SAFE), None) == ["could not be evaluated whole"]
+
+
+def test_a_comparison_excuses_a_decision_and_decides_by_its_verdicts() -> None:
+    runs = {"": run("FAIL")}
+    assert why_failing(runs, compared(SAFE), None, compares=True) == []
+    for verdict in (REVIEW, REGRESSION, INCOMPLETE):
+        assert why_failing(runs, compared(SAFE, verdict), None, compares=True) == [f"b against a is {verdict}"]
+    assert why_failing(runs, compared(REVIEW), None, compares=True, accepts_review=True) == []
+    assert why_failing(runs, compared(REGRESSION), None, compares=True, accepts_review=True) != []
+
+
+def test_failures_of_a_part_are_reasons_unless_it_was_to_compare() -> None:
+    part = {"": run(None, partial=True, failed=True)}
+    assert why_failing(part, None, None) == ["SA-1 failed"]
+    assert why_failing(part, None, None, compares=True) == []
+    assert why_failing({"": run(failed=True)}, None, None) == []
+    assert why_failing({"": run(None, partial=True)}, None, None) == []
+
+
+def test_a_decision_with_judges_is_a_reason() -> None:
+    judged: Any = SimpleNamespace(guarded_decision="FAIL")
+    assert why_failing({}, None, judged) == ["the decision with judges is FAIL"]
+    judged.guarded_decision = "WEAK_PASS"
+    assert why_failing({}, None, judged) == []
