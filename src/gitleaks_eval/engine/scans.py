@@ -187,7 +187,7 @@ def scenario_repository(bench: Bench, scenario: Scenario, recipe: Recipe | None)
         return corpus_repository(scenario, Path(bench.folder) / "corpora" / scenario.name)
     if recipe is None:
         raise EvaluationError(f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis")
-    return built_repository(recipe, f"recipe {scenario.recipe}")
+    return built_repository(recipe, f"recipe {scenario.recipe}", bench.kept_in)
 
 
 def _cores() -> int:
