@@ -19,9 +19,8 @@ from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.scanners import scan as scans
 from gitleaks_eval.scanners.build import probe
 
-pytestmark = pytest.mark.usefixtures("own_environment")
+pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
 
-ALL = "--gitleaks-only=scenarios,rules,places,entries"
 BESIDE = "--gitleaks-only=rules,places,entries"
 MODULE = (PACKAGE / "surveys/test_coverage.py").as_posix()
 KEPT = {"aws-access-token", "generic-api-key", "github-pat", "private-key", "slack-bot-token", "stripe-access-token"}
@@ -91,7 +90,7 @@ def test_the_scanners_own_configuration_is_whole_in_serial_and_in_parallel(
 ) -> None:
     documents = []
     for parallel in ([], ["-n2"]):
-        result = pytester.runpytest_subprocess(*scanner, ALL, *parallel)
+        result = pytester.runpytest_subprocess(*scanner, *parallel)
         assert result.ret == 0
         headline, tested, *_ = section(result)
         assert headline.startswith("STRONG_PASS  17 of 17 expected secrets found")
@@ -108,7 +107,7 @@ def test_the_scanners_own_configuration_is_whole_in_serial_and_in_parallel(
 def test_a_configuration_that_switches_off_rules_and_allows_usual_paths_fails_with_the_entries_to_blame(
     pytester: pytest.Pytester, scanner: list[str], evil: str
 ) -> None:
-    result = pytester.runpytest_subprocess(*scanner, evil, ALL)
+    result = pytester.runpytest_subprocess(*scanner, evil)
     assert result.ret == 1
     lines = section(result)
     assert len(lines) <= 20
@@ -129,11 +128,10 @@ def test_a_configuration_that_switches_off_rules_and_allows_usual_paths_fails_wi
     assert "## What this verdict speaks for" in scorecard
 
 
-def test_without_the_option_nothing_is_asked_and_nothing_changes(
-    pytester: pytest.Pytester, scanner: list[str], evil: str
-) -> None:
-    result = pytester.runpytest_subprocess(*scanner, evil)
+def test_scenarios_alone_ask_nothing_else_and_say_so(pytester: pytest.Pytester, scanner: list[str], evil: str) -> None:
+    result = pytester.runpytest_subprocess(*scanner, evil, "--gitleaks-only=scenarios")
     assert result.ret == 0
+    result.stdout.fnmatch_lines(["only scenarios: nothing else has a share in the decision"])
     result.stdout.no_fnmatch_line("*tested:*")
     assert report(pytester)["coverage"] is None
 
@@ -233,7 +231,7 @@ def test_judges_lift_no_decision_above_what_the_survey_leaves(
     pytester: pytest.Pytester, scanner: list[str], evil: str
 ) -> None:
     judges = ["--gitleaks-judges", "--gitleaks-judge-mode=heuristic"]
-    pytester.runpytest_subprocess(*scanner, evil, ALL, *judges)
+    pytester.runpytest_subprocess(*scanner, evil, *judges)
     assert report(pytester)["combined"]["guarded_decision"] == "FAIL"
     pytester.runpytest_subprocess(*judges)
     assert report(pytester)["combined"]["guarded_decision"] == "FAIL"

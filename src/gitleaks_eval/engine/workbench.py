@@ -195,7 +195,11 @@ class Workbench:
         """Stop what still runs and wait for its end; an executor that was given stays open."""
         self._kept.clear()
         self._stop.set()
-        started: list[Future[Any]] = [*self._ahead.values(), *([self._canary_ahead] if self._canary_ahead else []), *self._beside]
+        started: list[Future[Any]] = [
+            *self._ahead.values(),
+            *([self._canary_ahead] if self._canary_ahead else []),
+            *self._beside,
+        ]
         wait([future for future in started if not future.cancel()])
         if self._threads:
             self._executor.shutdown()
