@@ -16,6 +16,7 @@ from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
 from gitleaks_eval.coverage.forms_survey import ask_forms
+from gitleaks_eval.coverage.layers import is_builtin
 from gitleaks_eval.coverage.places import Planted, usual_places
 from gitleaks_eval.coverage.places_map import PlacesMap
 from gitleaks_eval.coverage.places_survey import Asked, OwnRule, survey
@@ -145,7 +146,12 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
             entries = ask_entries(subject, asker)
             forms = ask_forms(subject, asker, firing.shown) if asks_forms else {}
         places = ahead.result() if ahead else places_seen(_own_rule(subject, firing))
-    return replace(coverage_of(subject, firing, places, entries, settings.root), forms=forms)
+    coverage = replace(coverage_of(subject, firing, places, entries, settings.root), forms=forms)
+    if subject.builtin_problem and is_builtin(subject.layers, len(subject.layers) - 1):
+        # Of rules that nobody knows none is silent.
+        tested = f"{coverage.tested}; more rules are in force that are not known: {subject.builtin_problem}"
+        return replace(coverage, tested=tested, whole=False)
+    return coverage
 
 
 @contextlib.contextmanager
