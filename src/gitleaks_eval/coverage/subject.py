@@ -14,9 +14,9 @@ from gitleaks_eval.coverage.builtin import builtin_document
 from gitleaks_eval.coverage.entries import Entry, entries_of
 from gitleaks_eval.coverage.layers import Layers, layers_of, with_rule, write_layers
 from gitleaks_eval.coverage.rules import Dialect, Effective, effective
-from gitleaks_eval.coverage.sample_repository import build_samples, canary_rule, sees_canary
+from gitleaks_eval.coverage.sample_repository import SOURCE, build_samples, canary_rule, samples_recipe, sees_canary
 from gitleaks_eval.coverage.samples import Sample
-from gitleaks_eval.repositories.cache import BuiltRepository
+from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.scanners.build import ScannerBuild
 
 Findings = Sequence[Mapping[str, Any]]
@@ -64,16 +64,19 @@ def subject_of(configuration: Configuration, build: ScannerBuild, seed: str = "0
 class Asker:
     """Builds repositories of samples in a private folder, and has them scanned with changed configurations.
 
-    `scans` counts the scans.
+    `scans` counts the scans. What is `kept` stands in the cache of the user.
     """
 
     scan: Scan
     folder: Path
     seed: str
+    kept: bool = False
     scans: int = field(default=0, init=False)
 
     def built(self, samples: Sequence[Sample]) -> BuiltRepository:
         """The repository of these samples."""
+        if self.kept:
+            return built_repository(samples_recipe(samples, self.seed), SOURCE)
         return build_samples(Path(tempfile.mkdtemp(prefix="samples-", dir=self.folder)) / "built", samples, self.seed)
 
     def under_test(self, repository: BuiltRepository) -> Findings:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import made_once, turn
+from gitleaks_eval.core.sharing import PRODUCT, made_once, turn
 from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
@@ -94,7 +94,9 @@ def surveyed(session: Session, candidate: Candidate) -> Coverage:
         EvaluationError: when a scan failed: then nothing is known.
     """
     folder = _folder(session, candidate.name)
-    path = made_once(folder, lambda: json.dumps(_survey(session, candidate).as_json()).encode())
+    # Each test asks: once it is there, whole, nobody has to wait for a lock.
+    if not (path := folder / PRODUCT).exists():
+        path = made_once(folder, lambda: json.dumps(_survey(session, candidate).as_json()).encode())
     return _read(path)
 
 
@@ -106,7 +108,7 @@ def start_survey(session: Session, candidate: Candidate) -> None:
 
 def survey_left(session: Session, candidate: str) -> Coverage | None:
     """What this run has of the survey of a candidate; None where none was made, or it failed."""
-    path = _folder(session, candidate) / "product.json"
+    path = _folder(session, candidate) / PRODUCT
     return _read(path) if path.exists() else None
 
 
@@ -126,12 +128,14 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
         raise EvaluationError("nothing is scanned, so nothing is known of rules and places")
     scanner, settings = workbench.scanner, session.settings
     subject = subject_of(configuration, scanner.build, settings.seed)
+    asks_forms = FORMS in settings.surveys
     folder = workbench.folder / "samples"
     folder.mkdir(exist_ok=True)
-    asker = Asker(_scanning(scanner), folder, settings.seed)
+    # Those of the scanner's own rules are asked for by many runs, those of a user's configuration by few.
+    kept = not configuration.chain and workbench.kept_in is None and not asks_forms
+    asker = Asker(_scanning(scanner), folder, settings.seed, kept)
     turns = session.turns(candidate.name)
     title = candidate.name or configuration.title(settings.root)
-    asks_forms = FORMS in settings.surveys
     asked = Asked(settings.seed, None, large=asks_forms, kept_in=workbench.kept_in)
 
     def places_seen(own: OwnRule | None) -> PlacesMap:

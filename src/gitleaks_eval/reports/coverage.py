@@ -39,6 +39,8 @@ def next_step(run: Run) -> Iterator[str]:
         names = [line.split(" ", 1)[0] for line in hides]
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
         yield f"next: look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
+    elif run.coverage and not run.coverage.whole:
+        yield "next: look at what was not tested"
     elif decision != "STRONG_PASS":
         yield "next: mend what is listed below, or in scorecard.md"
     else:
