@@ -142,7 +142,8 @@ def test_a_usual_configuration_is_not_red_and_passes(pytester: pytest.Pytester, 
     headline, tested, hides, *_ = section(result)
     assert headline == "PASS  no secret of a scenario was asked for"
     assert "tested: 223 of 224 rules (1 switched off by my.toml [extend] disabledRules)" in tested
-    assert hides.endswith("at most PASS; see scorecard.md")
+    assert hides.startswith("next: look at ")
+    assert hides.endswith("`gitleaks-eval accept`")
     result.stdout.fnmatch_lines_random(
         ["PASSED *::test_rule?acme?", "PASSED *::test_rule?acme-two?", "PASSED *::test_entry?my.toml:16?"]
     )
@@ -235,6 +236,49 @@ def test_judges_lift_no_decision_above_what_the_survey_leaves(
     assert report(pytester)["combined"]["guarded_decision"] == "FAIL"
     pytester.runpytest_subprocess(*judges)
     assert report(pytester)["combined"]["guarded_decision"] == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ("regex = '(?<=a)b'", "the regex does not compile: invalid named capture (?<=a)b"),
+        ("description = 'x'", "a rule has neither a regex nor a path"),
+        ("regex = '(a{1000}){1000}'", "the regex does not compile: invalid repeat count {1000}"),
+    ],
+    ids=["regex", "nothing", "repeats"],
+)
+def test_a_rule_that_the_scanner_refuses_is_named_and_nothing_is_believed(
+    pytester: pytest.Pytester, scanner: list[str], rule: str, problem: str
+) -> None:
+    content = f"{EXTENDS}[[rules]]\nid = 'odd'\n{rule}\n"
+    result = pytester.runpytest_subprocess(*scanner, configured(pytester, content), "--gitleaks-only=entries")
+    assert result.ret == 1
+    headline, *others = section(result)
+    assert headline.startswith("FAIL  ")
+    assert any(line.startswith("FAILED  CL-1  my.toml ") and problem in line for line in others)
+
+
+def test_a_configuration_of_megabytes_is_refused_on_sight(pytester: pytest.Pytester, scanner: list[str]) -> None:
+    option = configured(pytester, EXTENDS + "# a comment of fifty characters, again and again\n" * 170_000)
+    result = pytester.runpytest_subprocess(*scanner, option)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: --gitleaks-config: the configuration *my.toml: * more than 1 MiB*"])
+
+
+def test_forms_are_a_table_and_large_places_are_asked_then(pytester: pytest.Pytester, scanner: list[str]) -> None:
+    content = "[[rules]]\nid = 'acme'\nregex = 'acme_[a-z0-9]{32}'\n[[rules]]\nid = 'keys'\npath = '\\.key$'\n"
+    result = pytester.runpytest_subprocess(*scanner, configured(pytester, content), "--gitleaks-only=forms")
+    result.stdout.fnmatch_lines(["tested: 2 of 2 rules, *", "only rules, places, forms: nothing else *"])
+    document = report(pytester)
+    assert schema_problems("report", document) == []
+    acme, keys = document["coverage"]["forms"]
+    assert (acme["rule_id"], keys["rule_id"]) == ("acme", "keys")
+    assert {"raw", "json", "xml", "markdown"} <= set(acme["fires"])
+    assert "base64-value" in acme["fires"]
+    large = [one for one in document["coverage"]["places"] if one["case"] in {"big_1mb", "many_lines", "long_line"}]
+    assert {one["status"] for one in large} == {"seen"}
+    scorecard = (pytester.path / "gitleaks-eval-results/scorecard.md").read_text(encoding="utf-8")
+    assert "## Rules by forms" in scorecard
 
 
 @pytest.mark.parametrize("kind", ["rules", "places", "entries"])
