@@ -70,6 +70,12 @@ def python_of_its_own(forks: "Forks", monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def usual_kinds(forks: "Forks", monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs under test evaluate what a user's do where nothing is said: rules, places and entries, too."""
+    monkeypatch.setattr(forks, "narrowed", [])
+
+
+@pytest.fixture
 def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No variable of the developer's machine changes what a run under test does.
 

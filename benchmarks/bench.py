@@ -13,8 +13,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gitleaks_eval.analysis.matching import match_findings
+from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.resources import shipped_data
-from gitleaks_eval.scanners.build import PINNED_VERSION
+from gitleaks_eval.coverage.layers import Layer, write_layers
+from gitleaks_eval.coverage.paths import word
+from gitleaks_eval.coverage.places import usual_places
+from gitleaks_eval.coverage.places_scan import ground
+from gitleaks_eval.coverage.sample_repository import build_samples
+from gitleaks_eval.coverage.samples import bench, samples_or_reason
+from gitleaks_eval.coverage.subject import subject_of
+from gitleaks_eval.scanners.build import PINNED_VERSION, probe
 from gitleaks_eval.scanners.canary import build_canary, canary_secrets
 from gitleaks_eval.scanners.install import installed_binary
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding, load_scenarios
@@ -26,7 +34,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 Run = tuple[float, int]
 
 
-def measured(command: Sequence[str], folder: Path, **environment: str) -> Run:
+def measured(command: Sequence[str | Path], folder: Path, **environment: str) -> Run:
     """Wall time in seconds and peak memory in KiB of one process; it must end with status 0 or 1."""
     started = time.perf_counter()
     process = subprocess.Popen(
@@ -36,7 +44,7 @@ def measured(command: Sequence[str], folder: Path, **environment: str) -> Run:
     seconds = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in {0, 1}:
-        sys.exit(f"{' '.join(command)} ended with status {process.returncode}")
+        sys.exit(f"{' '.join(map(str, command))} ended with status {process.returncode}")
     return seconds, usage.ru_maxrss
 
 
@@ -99,6 +107,60 @@ def cold(folder: Path) -> None:
 
     whole, parts = in_turn(7, evaluation, bare)
     print(f"cold: {whole[0]:.2f} s against {parts[0]:.2f} s; ratio {whole[0] / parts[0]:.2f} (promised: <= 1.5)")
+
+
+def coverage(folder: Path) -> None:
+    """Rules and places, and a whole run, against as many empty tests and the bare scans that they need.
+
+    Those are of the samples with the configuration and with what was read from the program, of the places, of the
+    nine, and of the canary after each of them in which nothing is to be found. Repositories are cached.
+    """
+    build = probe(Path(BINARY), "the benchmark")
+    subject = subject_of(Configuration((), "the scanner's own"), build)
+    rules = subject.effective.rules
+    on = bench(rules, subject.effective.allowlists, subject.seed)
+    made = [samples_or_reason(rule, on, [word(number)]) for number, rule in enumerate(rules)]
+    samples = build_samples(
+        folder / "samples", [one for some in made if not isinstance(some, str) for one in some], "0"
+    )
+    own = write_layers((Layer(None, subject.builtin),), folder)
+    places = ground("git", "0").repository.path
+    repositories = folder / "repositories"
+    subprocess.run(
+        [sys.executable, "-m", "gitleaks_eval.repositories", repositories], check=True, stdout=subprocess.DEVNULL
+    )
+    scenarios = load_scenarios(["core"], folder)
+    clean = [scenario for scenario in scenarios if not scenario.expected.total_secrets]
+    canary = build_canary(folder / "canary", canary_secrets(())).path
+    asked = sum(not place.is_large and not place.is_dropped for place in usual_places())
+    surveyed = [(samples.path, None), (samples.path, own), (places, None)]
+    whole = [*surveyed, *((repositories / one.name, None) for one in scenarios), *[(canary, None)] * len(clean)]
+
+    def evaluation(*options: str) -> Run:
+        command = [*PYTEST, "--gitleaks-eval", f"--gitleaks-binary={BINARY}", "--gitleaks-config=builtin", *options]
+        return measured(command, folder)
+
+    def bare(tests: int, scanned: Sequence[tuple[Path, Path | None]]) -> Run:
+        empty_tests(folder, 1, tests)
+        empty = measured([*PYTEST, "test_empty.py"], folder)
+        scans = [
+            measured(
+                [BINARY, "git", path, "--exit-code", "1", "-r", folder / "r.json", *(["-c", config] if config else [])],
+                folder,
+            )
+            for path, config in scanned
+        ]
+        return empty[0] + sum(scan[0] for scan in scans), empty[1]
+
+    beside = "--gitleaks-only=rules,places"
+    tests = len(rules) + asked
+    for name, options, floor in (
+        ("rules and places", [beside], (tests, surveyed)),
+        ("a whole run", [], (tests + 39 * len(scenarios), whole)),
+    ):
+        ours, parts = in_turn(5, lambda: evaluation(*options), lambda: bare(*floor))  # noqa: B023 - it is called here
+        ratio = ours[0] / parts[0]
+        print(f"coverage: {name} {ours[0]:.2f} s against {parts[0]:.2f} s; ratio {ratio:.2f} (promised: <= 1.5)")
 
 
 def candidates(folder: Path) -> None:
@@ -215,6 +277,7 @@ def main() -> None:
     benchmarks = {
         "inert": inert,
         "cold": cold,
+        "coverage": coverage,
         "candidates": candidates,
         "matching": matching,
         "many": many,

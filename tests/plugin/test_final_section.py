@@ -125,9 +125,9 @@ def test_a_configuration_that_fails_its_lint_is_at_most_a_weak_pass_and_the_sect
 ) -> None:
     result = pytester.runpytest_subprocess(*linted, *quiet)
     assert result.ret == 1
-    first, second, *_ = section(result)
+    first, _, third, *_ = section(result)
     assert first.startswith("WEAK_PASS  2 of 2 expected secrets found, 0 unexpected, canary found")
-    assert second.startswith("FAILED  CL-1  .gitleaks.toml nothing: ")
+    assert third.startswith("FAILED  CL-1  .gitleaks.toml nothing: ")
     assert report(pytester)["summary"]["guarded_decision"] == "WEAK_PASS"
 
 

@@ -35,7 +35,8 @@ def hash_of(lines: list[str]) -> str:
 def test_what_is_installed_works_in_an_empty_folder_and_its_node_ids_run_when_pasted_back(tmp_path: Path) -> None:
     status, lines = run(tmp_path, "--gitleaks-eval", "-v")
     assert status == 0, "\n".join(lines)
-    assert "STRONG_PASS  17 of 17 expected secrets found, 0 unexpected, canary found  (score 5.00)" in lines
+    assert "STRONG_PASS  17 of 17 expected secrets found, 0 unexpected, canary found" in lines
+    assert "documented score 5.00 STRONG_PASS" in lines
     nodes = [line.split(" ")[0] for line in lines if "::test_" in line]
     assert len(nodes) == IN_CORE
     report = json.loads((tmp_path / "gitleaks-eval-results/evaluation_report.json").read_text(encoding="utf-8"))

@@ -193,8 +193,10 @@ def test_a_missed_secret_is_a_guarded_fail_beside_a_documented_strong_pass(pytes
     assert failed == {f"{check_id}[leaky]" for check_id in ids}
     result.stdout.fnmatch_lines(
         [
-            "FAIL  1 of 2 expected secrets found, 1 MISSED, 0 unexpected  (documented score * STRONG_PASS)",
+            "FAIL  1 of 2 expected secrets found, 1 MISSED, 0 unexpected",
+            "next: find again what is MISSED; *",
             f"MISSED  leaky  deploy/key.pem:1  private-key  HIGH  fails {' '.join(ids)}",
+            "documented score * STRONG_PASS",
             "Accuracy 8 failed * | Detection 1 failed * | 6 more categories 5.00 | leaky 9 failed | *",
         ]
     )

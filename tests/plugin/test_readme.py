@@ -10,12 +10,15 @@ from builders import IN_CORE
 from corpus import analysed_corpus, outcomes, report
 
 from gitleaks_eval.checks.catalogue import as_markdown, catalogue
+from gitleaks_eval.coverage.places import usual_places
 from gitleaks_eval.plugin.folders import LINT
 from gitleaks_eval.scoring.evaluated import LINT_CHECKS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
 ROOT = Path(__file__).parents[2]
+# Those of the version that the README shows.
+RULES = 222
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -99,8 +102,10 @@ def test_each_count_of_checks_in_the_docs_is_that_of_the_catalogue() -> None:
     said = [int(count) for text in texts for count in re.findall(r"(\d+) checks\b", text)]
     assert said
     assert set(said) == {len(catalogue())} == {len({entry.check_id for entry in catalogue()})}
-    # The core, and the two tests of the configuration.
-    assert f"collected {IN_CORE + len(catalogue(LINT))} items" in README
+    # The core, the two tests of the configuration, rules and places.
+    places = sum(not place.is_large and not place.is_dropped for place in usual_places())
+    assert f"collected {IN_CORE + len(catalogue(LINT)) + RULES + places} items" in README
+    assert f"tested: {RULES} of {RULES} rules" in README
 
 
 def test_the_tests_of_the_configuration_are_those_that_a_comparison_knows() -> None:

@@ -19,9 +19,8 @@ from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.scanners import scan as scans
 from gitleaks_eval.scanners.build import probe
 
-pytestmark = pytest.mark.usefixtures("own_environment")
+pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
 
-ALL = "--gitleaks-only=scenarios,rules,places,entries"
 BESIDE = "--gitleaks-only=rules,places,entries"
 MODULE = (PACKAGE / "surveys/test_coverage.py").as_posix()
 KEPT = {"aws-access-token", "generic-api-key", "github-pat", "private-key", "slack-bot-token", "stripe-access-token"}
@@ -91,7 +90,7 @@ def test_the_scanners_own_configuration_is_whole_in_serial_and_in_parallel(
 ) -> None:
     documents = []
     for parallel in ([], ["-n2"]):
-        result = pytester.runpytest_subprocess(*scanner, ALL, *parallel)
+        result = pytester.runpytest_subprocess(*scanner, *parallel)
         assert result.ret == 0
         headline, tested, *_ = section(result)
         assert headline.startswith("STRONG_PASS  17 of 17 expected secrets found")
@@ -108,7 +107,7 @@ def test_the_scanners_own_configuration_is_whole_in_serial_and_in_parallel(
 def test_a_configuration_that_switches_off_rules_and_allows_usual_paths_fails_with_the_entries_to_blame(
     pytester: pytest.Pytester, scanner: list[str], evil: str
 ) -> None:
-    result = pytester.runpytest_subprocess(*scanner, evil, ALL)
+    result = pytester.runpytest_subprocess(*scanner, evil)
     assert result.ret == 1
     lines = section(result)
     assert len(lines) <= 20
@@ -129,11 +128,10 @@ def test_a_configuration_that_switches_off_rules_and_allows_usual_paths_fails_wi
     assert "## What this verdict speaks for" in scorecard
 
 
-def test_without_the_option_nothing_is_asked_and_nothing_changes(
-    pytester: pytest.Pytester, scanner: list[str], evil: str
-) -> None:
-    result = pytester.runpytest_subprocess(*scanner, evil)
+def test_scenarios_alone_ask_nothing_else_and_say_so(pytester: pytest.Pytester, scanner: list[str], evil: str) -> None:
+    result = pytester.runpytest_subprocess(*scanner, evil, "--gitleaks-only=scenarios")
     assert result.ret == 0
+    result.stdout.fnmatch_lines(["only scenarios: nothing else has a share in the decision"])
     result.stdout.no_fnmatch_line("*tested:*")
     assert report(pytester)["coverage"] is None
 
@@ -144,7 +142,8 @@ def test_a_usual_configuration_is_not_red_and_passes(pytester: pytest.Pytester, 
     headline, tested, hides, *_ = section(result)
     assert headline == "PASS  no secret of a scenario was asked for"
     assert "tested: 223 of 224 rules (1 switched off by my.toml [extend] disabledRules)" in tested
-    assert hides.endswith("at most PASS; see scorecard.md")
+    assert hides.startswith("next: look at ")
+    assert hides.endswith("`gitleaks-eval accept`")
     result.stdout.fnmatch_lines_random(
         ["PASSED *::test_rule?acme?", "PASSED *::test_rule?acme-two?", "PASSED *::test_entry?my.toml:16?"]
     )
@@ -233,10 +232,53 @@ def test_judges_lift_no_decision_above_what_the_survey_leaves(
     pytester: pytest.Pytester, scanner: list[str], evil: str
 ) -> None:
     judges = ["--gitleaks-judges", "--gitleaks-judge-mode=heuristic"]
-    pytester.runpytest_subprocess(*scanner, evil, ALL, *judges)
+    pytester.runpytest_subprocess(*scanner, evil, *judges)
     assert report(pytester)["combined"]["guarded_decision"] == "FAIL"
     pytester.runpytest_subprocess(*judges)
     assert report(pytester)["combined"]["guarded_decision"] == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ("regex = '(?<=a)b'", "the regex does not compile: invalid named capture (?<=a)b"),
+        ("description = 'x'", "a rule has neither a regex nor a path"),
+        ("regex = '(a{1000}){1000}'", "the regex does not compile: invalid repeat count {1000}"),
+    ],
+    ids=["regex", "nothing", "repeats"],
+)
+def test_a_rule_that_the_scanner_refuses_is_named_and_nothing_is_believed(
+    pytester: pytest.Pytester, scanner: list[str], rule: str, problem: str
+) -> None:
+    content = f"{EXTENDS}[[rules]]\nid = 'odd'\n{rule}\n"
+    result = pytester.runpytest_subprocess(*scanner, configured(pytester, content), "--gitleaks-only=rules")
+    assert result.ret == 1
+    headline, *others = section(result)
+    assert headline.startswith("FAIL  ")
+    assert any(line.startswith("FAILED  CL-1  my.toml ") and problem in line for line in others)
+
+
+def test_a_configuration_of_megabytes_is_refused_on_sight(pytester: pytest.Pytester, scanner: list[str]) -> None:
+    option = configured(pytester, EXTENDS + "# a comment of fifty characters, again and again\n" * 170_000)
+    result = pytester.runpytest_subprocess(*scanner, option)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: --gitleaks-config: the configuration *my.toml: * more than 1 MiB*"])
+
+
+def test_forms_are_a_table_and_large_places_are_asked_then(pytester: pytest.Pytester, scanner: list[str]) -> None:
+    content = "[[rules]]\nid = 'acme'\nregex = 'acme_[a-z0-9]{32}'\n[[rules]]\nid = 'keys'\npath = '\\.key$'\n"
+    result = pytester.runpytest_subprocess(*scanner, configured(pytester, content), "--gitleaks-only=forms")
+    result.stdout.fnmatch_lines(["tested: 2 of 2 rules (*", "only rules, places, forms: nothing else *"])
+    document = report(pytester)
+    assert schema_problems("report", document) == []
+    acme, keys = document["coverage"]["forms"]
+    assert (acme["rule_id"], keys["rule_id"]) == ("acme", "keys")
+    assert {"raw", "json", "xml", "markdown"} <= set(acme["fires"])
+    assert "base64-value" in acme["fires"]
+    large = [one for one in document["coverage"]["places"] if one["case"] in {"big_1mb", "many_lines", "long_line"}]
+    assert {one["status"] for one in large} == {"seen"}
+    scorecard = (pytester.path / "gitleaks-eval-results/scorecard.md").read_text(encoding="utf-8")
+    assert "## Rules by forms" in scorecard
 
 
 @pytest.mark.parametrize("kind", ["rules", "places", "entries"])

@@ -75,7 +75,7 @@ def test_a_rule_that_is_dropped_is_a_missed_secret(pytester: pytest.Pytester) ->
     result.stdout.fnmatch_lines(
         [
             "gitleaks-eval: gitleaks * | config .gitleaks.toml > base.toml > builtin (sha256 *, found in rootdir) | *",
-            "FAIL  13 of 17 expected secrets found, 4 MISSED, 0 unexpected, canary found  (documented score *)",
+            "FAIL  13 of 17 expected secrets found, 4 MISSED, 0 unexpected, canary found",
             "MISSED  private-keys  deploy/id_rsa:1  *  hidden by base.toml ?extend? disabledRules?0?  fails SA-1 *",
         ]
     )

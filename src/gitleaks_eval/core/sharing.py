@@ -13,6 +13,8 @@ from gitleaks_eval.core.errors import EvaluationError, fault
 from gitleaks_eval.core.files import write_atomically
 
 POLL_SECONDS = 0.005
+# What `made_once` has made, in its folder.
+PRODUCT = "product.json"
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -22,7 +24,7 @@ def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
     Raises:
         EvaluationError: when `make` failed, each time with the same text.
     """
-    product, failure = folder / "product.json", folder / "error.txt"
+    product, failure = folder / PRODUCT, folder / "error.txt"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / "lock").acquire(poll_interval=POLL_SECONDS):

@@ -47,6 +47,8 @@ def entries_of(layers: Layers, builtin: Table, dialect: Dialect) -> list[Entry]:
 
     What this version of the scanner does not read is no entry.
     """
+    if all(is_builtin(layers, index) for index in range(len(layers))):
+        return []
     known = {_identity(entry) for entry in _of_allowlists((Layer(None, builtin),), 0, dialect)}
     return [
         entry

@@ -2,13 +2,13 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, count, islice
 
 from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.entries import Entry, builtin_entries, entries_of
+from gitleaks_eval.coverage.entries import Entry, builtin_entries
 from gitleaks_eval.coverage.foreseen_entries import entries_about, ready_for
 from gitleaks_eval.coverage.layers import Layer, Layers, is_builtin, without, without_allowlists
 from gitleaks_eval.coverage.paths import word
@@ -64,12 +64,14 @@ class OffRule:
 class Firing:
     """All rules in force, in the order of ids, and those of the scanner's own that are not.
 
-    `disbelieved` says why the scanner's own rules are not believed to be what was read from its program.
+    `disbelieved` says why the scanner's own rules are not believed to be what was read from its program; `shown` has
+    a sample of each rule that fires.
     """
 
     rules: tuple[RuleResult, ...]
     switched_off: tuple[OffRule, ...]
     disbelieved: str = ""
+    shown: Mapping[str, Sample] = field(default_factory=dict, repr=False)
 
 
 def ask_rules(subject: Subject, asker: Asker, *, believed: bool = False) -> Firing:
@@ -89,12 +91,12 @@ def ask_rules(subject: Subject, asker: Asker, *, believed: bool = False) -> Firi
     asking.without_allowlists()
     asking.alone()
     results = tuple(asking.result(rule) for rule in subject.effective.rules)
-    return Firing(results, switched_off(subject), asking.disbelieved)
+    return Firing(results, switched_off(subject), asking.disbelieved, asking.shown)
 
 
 def switched_off(subject: Subject) -> tuple[OffRule, ...]:
     """The rules of the scanner's own that are not in force, each with the entry to blame."""
-    disabling = {entry.spot: entry for entry in entries_of(subject.layers, subject.builtin, subject.dialect)}
+    disabling = {entry.spot: entry for entry in subject.entries}
     return tuple(
         OffRule(off.rule_id, None if off.layer is None else disabling.get((off.layer, off.address)))
         for off in subject.effective.switched_off
@@ -110,6 +112,7 @@ class _Asking:
     bench: Bench
     samples: dict[str, list[Sample]] = field(default_factory=dict)
     found: Counter[str] = field(default_factory=Counter)
+    shown: dict[str, Sample] = field(default_factory=dict)
     others: dict[str, Counter[str]] = field(default_factory=dict)
     hidden_by: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
@@ -211,7 +214,9 @@ class _Asking:
         for sample, found in zip(samples, found_by_sample(samples, findings), strict=True):
             is_own = any(is_same(sample.rule_id, rule_id) for rule_id in found)
             self.found[sample.rule_id] += is_own
-            if not is_own:
+            if is_own:
+                self.shown.setdefault(sample.rule_id, sample)
+            else:
                 self.others.setdefault(sample.rule_id, Counter()).update(found)
 
     def _ids_found(self, samples: Sequence[Sample], findings: Findings) -> set[str]:
@@ -243,7 +248,7 @@ class _Asking:
         entries = [
             entry
             for entry in (
-                *entries_of(subject.layers, subject.builtin, subject.dialect),
+                *subject.entries,
                 *builtin_entries(subject.layers, subject.dialect),
             )
             if entry.allowlist

@@ -2,6 +2,7 @@
 
 Of few entries each is kept alone, all others removed. Of many each has a code of bits, half of them set, and for each
 bit those that have it are kept: where a place is hidden by one entry, the scans in which it is hidden spell its code.
+Entries of paths that match no hidden place are not asked at all.
 """
 
 from collections import Counter
@@ -9,16 +10,23 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 from math import comb
+from typing import Any
 
 from gitleaks_eval.config.chain import Configuration, parsed
 from gitleaks_eval.config.hiding import NOTHING_HIDES, Entry, entries, overriding, without
 from gitleaks_eval.config.tables import Address, Table, items, tables, value_of
 from gitleaks_eval.config.tables import place as title_of
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.foreseeing import matcher
 from gitleaks_eval.coverage.places import Place
+from gitleaks_eval.coverage.places_repository import paths_of
 from gitleaks_eval.coverage.places_scan import Look, Sight
 
 SCANS_AT_MOST = 20
+# Of more entries than that, codes take fewer scans.
+ALONE_AT_MOST = 6
+# Their files have further paths inside.
+ARCHIVES = frozenset({"gzip", "zip", "docx", "targz"})
 SEVERAL = "hidden by several of {count} entries"
 
 
@@ -96,8 +104,13 @@ class _Search:
         self.notes.update(dict.fromkeys(lost.keys() - back, NOTHING_HIDES))
         reporting = rules.union(*(bare[place] for place in back))
         documents = [parsed(file) for file in self.configuration.chain]
-        self.candidates = [entry for entry in self.all if _may_hide(documents[entry.index], entry, reporting)]
-        if len(self.candidates) <= self.left:
+        self.candidates = [
+            entry
+            for entry in self.all
+            if _may_hide(documents[entry.index], entry, reporting)
+            and not _is_elsewhere(documents[entry.index], entry, back)
+        ]
+        if len(self.candidates) <= min(ALONE_AT_MOST, self.left):
             for entry in self.candidates:
                 self.ask(entry, back)
         else:
@@ -188,6 +201,19 @@ def _whole(entry: Entry) -> Entry:
     if not above or not isinstance(last, int) or str(above[-1]).lower() != "disabledrules":
         return entry
     return Entry(entry.file, title_of(tuple(above)), entry.index, tuple(above))
+
+
+def _is_elsewhere(document: Table, entry: Entry, places: Collection[Place]) -> bool:
+    """Whether an entry is a path that, as far as is foreseen, is that of none of these places."""
+    if len(entry.address) < 2 or str(entry.address[-2]).lower() != "paths":
+        return False
+    said: Any = document
+    for step in entry.address:
+        said = said[step]
+    matches = matcher(str(said))
+    if matches is None or any(place.generator in ARCHIVES for place in places):
+        return False
+    return not any(matches(path) for place in places for path in paths_of(place))
 
 
 def _may_hide(document: Table, entry: Entry, rules: Collection[str]) -> bool:

@@ -49,6 +49,13 @@ class PlantedPlaces:
     secrets: Mapping[Place, Planted] = field(repr=False)
 
 
+def paths_of(place: Place) -> tuple[str, ...]:
+    """Every path at which a scanner may find the secret of a place."""
+    if place.family != GIT:
+        return (place.file,)
+    return f"places/{place.case}", _RENAMED.decode(), _NOTED.decode()
+
+
 def plant(seed: str, maker: Maker = github_pat, *, large: bool = False) -> PlantedPlaces:
     """Plant a secret in each usual place; the large ones only where asked for.
 

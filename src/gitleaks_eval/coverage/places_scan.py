@@ -31,14 +31,16 @@ class Ground:
     secrets: Mapping[Place, Planted] = field(repr=False)
 
 
-def ground(mode: Mode, seed: str, maker: Maker = github_pat, *, large: bool = False) -> Ground:
-    """The repository for a mode, from the cache where it is as it was built.
+def ground(
+    mode: Mode, seed: str, maker: Maker = github_pat, *, large: bool = False, kept_in: Path | None = None
+) -> Ground:
+    """The repository for a mode, from the cache (or the one that is `kept_in`) where it is as it was built.
 
     Raises:
         EvaluationError: when it cannot be built or read.
     """
     planted = plant(seed, maker, large=large)
-    built = built_repository(planted.recipe, SOURCE)
+    built = built_repository(planted.recipe, SOURCE, kept_in)
     if mode == "staged":
         built = replace(built, readable=readable(built.path, command=staged_diff(built.path)))
     return Ground(built, planted.secrets)

@@ -31,12 +31,14 @@ class OwnRule:
 class Asked:
     """What is planted: the `seed` names the values, and with `large` the large forms are planted, too.
 
+    Its repository stands in the cache of the user, or where it is `kept_in`.
     `own` takes the place of the usual secret where no rule of the scanner's is in force and that is not found.
     """
 
     seed: str
     own: OwnRule | None = None
     large: bool = False
+    kept_in: Path | None = None
 
 
 # Says what hides places, from the configuration, the places that are lost and a look with other configurations.
@@ -58,12 +60,12 @@ def survey(scanner: Scanner, configuration: Configuration, asked: Asked, naming:
         EvaluationError: when the repository cannot be built, or a scan does not count.
     """
     own = None
-    on = ground(scanner.mode, asked.seed, large=asked.large)
+    on = ground(scanner.mode, asked.seed, large=asked.large, kept_in=asked.kept_in)
     look = looking(scanner, on)
     sight = look(configuration)
     if asked.own and not _has_the_default(configuration) and not _finds_the_plainest(sight):
         own = asked.own
-        on = ground(scanner.mode, asked.seed, own.maker, large=asked.large)
+        on = ground(scanner.mode, asked.seed, own.maker, large=asked.large, kept_in=asked.kept_in)
         look = looking(scanner, on)
         sight = look(configuration)
     reference = look(reference_with(own.table) if own else SCANNERS_OWN) if configuration.chain else sight

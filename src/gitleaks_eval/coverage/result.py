@@ -1,7 +1,7 @@
 """What a survey of rules, places and entries amounts to, as values: a verdict a test, numbers, and rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 RULE, PLACE, ENTRY, TOGETHER = "rule", "place", "entry", "entries"
@@ -22,7 +22,8 @@ class Coverage:
 
     `switched_off` are the ids of the scanner's own rules that are not in force. `verdicts` are of tests, by kind and
     name (`rule:jwt`, `place:path:src/a.png`, `entry:my.toml:4`). `tested` is one sentence of numbers, and `hides` has
-    a line for each entry that hides something. A run is not `whole` where something is hidden.
+    a line for each entry that hides something. A run is not `whole` where something is hidden. `forms` says by rule
+    and form whether it fires, where that was asked.
     """
 
     seed: str
@@ -34,6 +35,7 @@ class Coverage:
     tested: str
     hides: Sequence[str]
     whole: bool
+    forms: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
 
     def verdict(self, kind: str, name: str) -> Verdict:
         """The verdict of a test; of one that nothing is known of, that it fails."""
@@ -42,7 +44,15 @@ class Coverage:
     def rows(self) -> dict[str, Any]:
         """`coverage` of evaluation_report.json."""
         names = ("seed", "rules", "switched_off", "places", "entries")
-        return {name: getattr(self, name) for name in names}
+        forms = [
+            {
+                "rule_id": rule_id,
+                "fires": [form for form, fires in of_rule.items() if fires],
+                "silent": [form for form, fires in of_rule.items() if not fires],
+            }
+            for rule_id, of_rule in self.forms.items()
+        ]
+        return {**{name: getattr(self, name) for name in names}, **({"forms": forms} if forms else {})}
 
     def as_json(self) -> dict[str, Any]:
         """This value, for another process; `coverage_from_json` is the inverse."""

@@ -12,6 +12,7 @@ from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.scenarios.pattern import generate
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
 
+SOURCE = "the samples of rules"
 CANARY_RULE = "gitleaks-eval-canary"
 CANARY_PATH = "quartz/canary/aviary.txt"
 CANARY_PATTERN = "cnry[0-9]{3}[a-km-z][2-9]{3}[b-df-hj-km-np-tv-z]{20}"
@@ -28,12 +29,18 @@ def canary_value(seed: str) -> str:
 
 
 def build_samples(folder: Path, samples: Iterable[Sample], seed: str) -> BuiltRepository:
-    """Build a repository with each sample at its path, and the canary; samples of one path stand below each other.
-
-    A file whose name others need for a folder stands in the history alone.
+    """Build a repository with each sample at its path, and the canary.
 
     Raises:
         EvaluationError: when the folder cannot be written.
+    """
+    return build_into(folder, samples_recipe(samples, seed), SOURCE)
+
+
+def samples_recipe(samples: Iterable[Sample], seed: str) -> Recipe:
+    """The repository of samples; those of one path stand below each other.
+
+    A file whose name others need for a folder stands in the history alone.
     """
     texts: defaultdict[str, list[str]] = defaultdict(list)
     for sample in samples:
@@ -45,8 +52,7 @@ def build_samples(folder: Path, samples: Iterable[Sample], seed: str) -> BuiltRe
     early = {path: parts for path, parts in files.items() if path.decode() in folders}
     late = {path: parts for path, parts in files.items() if path not in early}
     commits = [_commit(early)] if early else []
-    recipe = Recipe({}, (*commits, replace(_commit(late), delete=tuple(early))))
-    return build_into(folder, recipe, "the samples of rules")
+    return Recipe({}, (*commits, replace(_commit(late), delete=tuple(early))))
 
 
 def found_by_sample(samples: Sequence[Sample], findings: Iterable[Mapping[str, Any]]) -> list[set[str]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitleaks_eval.config.tables import ALLOWLISTS
-from gitleaks_eval.coverage.entries import COMMIT, FILTER, OVERRIDE, PATH, Entry, builtin_entries, entries_of
+from gitleaks_eval.coverage.entries import COMMIT, FILTER, OVERRIDE, PATH, Entry, builtin_entries
 from gitleaks_eval.coverage.firing import is_same
 from gitleaks_eval.coverage.foreseen_entries import Ready, entries_about, ready_for
 from gitleaks_eval.coverage.hidden_values import Found
@@ -63,7 +63,7 @@ def ask_entries(subject: Subject, asker: Asker) -> tuple[EntryResult, ...]:
     Raises:
         EvaluationError: when a scan fails: then nothing is known of any entry.
     """
-    entries = entries_of(subject.layers, subject.builtin, subject.dialect)
+    entries = subject.entries
     if not entries:
         return ()
     asking = _asking(subject, asker, entries)
@@ -107,7 +107,7 @@ def hiders_of(
         places: the hidden ones, each with what would be found there.
         hidden_with: scans the places with other layers, and returns the hidden ones.
     """
-    entries = entries_of(subject.layers, subject.builtin, subject.dialect)
+    entries = subject.entries
     ready = ready_for(entries)
     about = {name: entries_about(ready, found) for name, found in places.items()}
     return hidden_alone(entries, about, lambda kept: hidden_with(kept_only(subject, entries, kept)))

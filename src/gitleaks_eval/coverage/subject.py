@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.config.tables import Table
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.entries import Entry, entries_of
 from gitleaks_eval.coverage.layers import Layers, layers_of, with_rule, write_layers
 from gitleaks_eval.coverage.rules import Dialect, Effective, effective
-from gitleaks_eval.coverage.sample_repository import build_samples, canary_rule, sees_canary
+from gitleaks_eval.coverage.sample_repository import SOURCE, build_samples, canary_rule, samples_recipe, sees_canary
 from gitleaks_eval.coverage.samples import Sample
-from gitleaks_eval.repositories.cache import BuiltRepository
+from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.scanners.build import ScannerBuild
 
 Findings = Sequence[Mapping[str, Any]]
@@ -22,11 +24,12 @@ Findings = Sequence[Mapping[str, Any]]
 Scan = Callable[[BuiltRepository, Path | None], Findings]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
     """A configuration, read: its layers, what is in force, and the scanner's own tables.
 
-    `builtin_problem` says why the scanner's own rules are not known, empty when they are.
+    `builtin_problem` says why the scanner's own rules are not known, empty when they are. Without slots, which
+    would leave no room for what is found out once.
     """
 
     configuration: Configuration
@@ -37,7 +40,13 @@ class Subject:
     dialect: Dialect
     seed: str
 
+    @cached_property
+    def entries(self) -> Sequence[Entry]:
+        """The user's own entries, as `entries_of` has them."""
+        return entries_of(self.layers, self.builtin, self.dialect)
 
+
+@lru_cache(maxsize=8)
 def subject_of(configuration: Configuration, build: ScannerBuild, seed: str = "0") -> Subject:
     """Read a configuration as a build of a scanner does; `seed` names other samples."""
     problem = ""
@@ -55,16 +64,19 @@ def subject_of(configuration: Configuration, build: ScannerBuild, seed: str = "0
 class Asker:
     """Builds repositories of samples in a private folder, and has them scanned with changed configurations.
 
-    `scans` counts the scans.
+    `scans` counts the scans. What is `kept` stands in the cache of the user.
     """
 
     scan: Scan
     folder: Path
     seed: str
+    kept: bool = False
     scans: int = field(default=0, init=False)
 
     def built(self, samples: Sequence[Sample]) -> BuiltRepository:
         """The repository of these samples."""
+        if self.kept:
+            return built_repository(samples_recipe(samples, self.seed), SOURCE)
         return build_samples(Path(tempfile.mkdtemp(prefix="samples-", dir=self.folder)) / "built", samples, self.seed)
 
     def under_test(self, repository: BuiltRepository) -> Findings:

@@ -54,8 +54,9 @@ def lay_out(
             turns=str(folder / "turns"),
             decode_depth=one.candidate.decode_depth,
             mode=one.candidate.mode,
+            seed=settings.seed,
         )
-    return Shared(str(folder), benches)
+    return Shared(str(folder), benches, settings.seed)
 
 
 def judged_title(name: str | None, version: str | None, config_sha256: str | None) -> str:

@@ -1,20 +1,24 @@
 """The survey of a candidate: every rule, every usual place, every entry of its configuration; made once a run."""
 
+import contextlib
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import made_once, turn
+from gitleaks_eval.core.sharing import PRODUCT, made_once, turn
 from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.coverage.entries import entries_of
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
+from gitleaks_eval.coverage.forms_survey import ask_forms
+from gitleaks_eval.coverage.layers import is_builtin
 from gitleaks_eval.coverage.places import Planted, usual_places
+from gitleaks_eval.coverage.places_map import PlacesMap
 from gitleaks_eval.coverage.places_survey import Asked, OwnRule, survey
 from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, TOGETHER, Coverage, coverage_from_json, key
 from gitleaks_eval.coverage.rules import Rule
@@ -23,7 +27,7 @@ from gitleaks_eval.coverage.silencing import ask_entries
 from gitleaks_eval.coverage.subject import Asker, Findings, Subject, subject_of
 from gitleaks_eval.coverage.verdict import coverage_of, entry_names
 from gitleaks_eval.engine.candidates import Candidate
-from gitleaks_eval.engine.kinds import ENTRIES, PLACES, RULES
+from gitleaks_eval.engine.kinds import ENTRIES, FORMS, PLACES, RULES
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.repositories.cache import BuiltRepository
@@ -33,7 +37,6 @@ from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scanner
 
-SEED = "0"
 _ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
 # Which tests are of which kind of `--gitleaks-only`.
 KINDS = {RULE: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES}
@@ -66,13 +69,16 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
     if candidate.configuration is None or not session.settings.surveys:
         return []
     build = session.build(candidate.name) or ScannerBuild("", candidate.scanner.scanner, "", "", "", "git", None)
-    subject = subject_of(candidate.configuration, build, SEED)
-    entries = entries_of(subject.layers, subject.builtin, subject.dialect)
+    subject = subject_of(candidate.configuration, build, session.settings.seed)
     names = {
         RULE: [rule.id for rule in subject.effective.rules],
-        PLACE: [place.title for place in usual_places() if not place.is_large and not place.is_dropped],
-        ENTRY: list(entry_names(entries, candidate.configuration, session.settings.root).values()),
-        TOGETHER: ["all"] * bool(entries),
+        PLACE: [
+            place.title
+            for place in usual_places()
+            if not place.is_dropped and (FORMS in session.settings.surveys or not place.is_large)
+        ],
+        ENTRY: list(entry_names(subject.entries, candidate.configuration, session.settings.root).values()),
+        TOGETHER: ["all"] * bool(subject.entries),
     }
     asked = session.settings.surveys
     return [
@@ -87,13 +93,21 @@ def surveyed(session: Session, candidate: Candidate) -> Coverage:
         EvaluationError: when a scan failed: then nothing is known.
     """
     folder = _folder(session, candidate.name)
-    path = made_once(folder, lambda: json.dumps(_survey(session, candidate).as_json()).encode())
+    # Each test asks: once it is there, whole, nobody has to wait for a lock.
+    if not (path := folder / PRODUCT).exists():
+        path = made_once(folder, lambda: json.dumps(_survey(session, candidate).as_json()).encode())
     return _read(path)
+
+
+def start_survey(session: Session, candidate: Candidate) -> None:
+    """Have the survey of a candidate made beside its scenarios, where this run has tests of it."""
+    if candidate.configuration is not None and session.settings.surveys:
+        session.workbench(candidate.name).start_beside(lambda: surveyed(session, candidate))
 
 
 def survey_left(session: Session, candidate: str) -> Coverage | None:
     """What this run has of the survey of a candidate; None where none was made, or it failed."""
-    path = _folder(session, candidate) / "product.json"
+    path = _folder(session, candidate) / PRODUCT
     return _read(path) if path.exists() else None
 
 
@@ -111,24 +125,48 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     workbench, configuration = session.workbench(candidate.name), candidate.configuration
     if configuration is None:
         raise EvaluationError("nothing is scanned, so nothing is known of rules and places")
-    scanner = workbench.scanner
-    subject = subject_of(configuration, scanner.build, SEED)
+    scanner, settings = workbench.scanner, session.settings
+    subject = subject_of(configuration, scanner.build, settings.seed)
+    asks_forms = FORMS in settings.surveys
     folder = workbench.folder / "samples"
     folder.mkdir(exist_ok=True)
-    asker = Asker(_scanning(scanner), folder, SEED)
+    # Those of the scanner's own rules are asked for by many runs, those of a user's configuration by few.
+    kept = not configuration.chain and workbench.kept_in is None and not asks_forms
+    asker = Asker(_scanning(scanner), folder, settings.seed, kept)
     turns = session.turns(candidate.name)
-    title = printable(f"rules, places and entries of {candidate.name or configuration.title(session.settings.root)}")
-    with turn(turns, max(1, os.cpu_count() or 1)), under_way(turns.parent / UNDER_WAY, title):
-        firing = ask_rules(subject, asker)
-        places = survey(scanner, configuration, Asked(SEED, _own_rule(subject, firing)))
-        entries = ask_entries(subject, asker)
-    return coverage_of(subject, firing, places, entries, session.settings.root)
+    title = candidate.name or configuration.title(settings.root)
+    asked = Asked(settings.seed, None, large=asks_forms, kept_in=workbench.kept_in)
+
+    def places_seen(own: OwnRule | None) -> PlacesMap:
+        with _taking_turn(turns, f"the usual places, with {title}"):
+            return survey(scanner, configuration, replace(asked, own=own))
+
+    has_default = not configuration.chain or configuration.chain[-1].extends_default
+    with ThreadPoolExecutor(1, "gitleaks-eval-places") as beside:
+        ahead = beside.submit(places_seen, None) if has_default else None
+        with _taking_turn(turns, f"samples of rules, with {title}"):
+            firing = ask_rules(subject, asker)
+            entries = ask_entries(subject, asker)
+            forms = ask_forms(subject, asker, firing.shown) if asks_forms else {}
+        places = ahead.result() if ahead else places_seen(_own_rule(subject, firing))
+    coverage = replace(coverage_of(subject, firing, places, entries, settings.root), forms=forms)
+    if subject.builtin_problem and is_builtin(subject.layers, len(subject.layers) - 1):
+        # Of rules that nobody knows none is silent.
+        tested = f"{coverage.tested}; more rules are in force that are not known: {subject.builtin_problem}"
+        return replace(coverage, tested=tested, whole=False)
+    return coverage
+
+
+@contextlib.contextmanager
+def _taking_turn(turns: Path, title: str) -> Iterator[None]:
+    with turn(turns, os.cpu_count() or 1), under_way(turns.parent / UNDER_WAY, printable(title)):
+        yield
 
 
 def _own_rule(subject: Subject, firing: Firing) -> OwnRule | None:
     """The first rule of the user's that fires and has values that can stand anywhere."""
     fires = {result.rule_id for result in firing.rules if result.own and result.status == FIRES}
-    on = bench(subject.effective.rules, subject.effective.allowlists, SEED)
+    on = bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
     able = (one for one in subject.effective.rules if one.id in fires and not one.path)
     rule = next((one for one in able if _ANYWHERE.fullmatch(_value(one, on))), None)
     return OwnRule(rule.table, lambda seed: Planted(_value(rule, replace(on, seed=seed)))) if rule else None

@@ -67,6 +67,7 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
         only=settings.only,
         surveys=len(survey_cases(session, under_test.candidate)),
         coverage=survey_left(session, under_test.candidate.name) if settings.surveys else None,
+        seed=settings.seed,
     )
 
 

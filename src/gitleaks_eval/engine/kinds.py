@@ -7,20 +7,21 @@ from gitleaks_eval.core.options import Root, given, refuse_beside
 
 OPTION = "--gitleaks-only"
 SCENARIOS, CORPORA, REPOS = "scenarios", "corpora", "repos"
-RULES, PLACES, ENTRIES = "rules", "places", "entries"
+RULES, PLACES, ENTRIES, FORMS = "rules", "places", "entries", "forms"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of material: its name in `--gitleaks-only`, the option that names some, and whether some is shipped.
 
-    What `surveys` is asked of the scanner and its configuration, and only where it is named.
+    What `surveys` is asked of the scanner and its configuration; what `is_extra` only where it is named.
     """
 
     name: str
     option: str | None = None
     ships: bool = False
     surveys: bool = False
+    is_extra: bool = False
 
 
 KINDS = (
@@ -28,12 +29,13 @@ KINDS = (
     Kind(RULES, ships=True, surveys=True),
     Kind(PLACES, ships=True, surveys=True),
     Kind(ENTRIES, ships=True, surveys=True),
+    Kind(FORMS, ships=True, surveys=True, is_extra=True),
     Kind(CORPORA, "corpus"),
     Kind(REPOS, "real_repo"),
 )
 ALL = tuple(kind.name for kind in KINDS)
 SURVEYS = tuple(kind.name for kind in KINDS if kind.surveys)
-DEFAULT = tuple(kind.name for kind in KINDS if not kind.surveys)
+DEFAULT = tuple(kind.name for kind in KINDS if not kind.is_extra)
 
 
 def read_kinds(root: Root) -> tuple[str, ...]:
@@ -49,6 +51,9 @@ def read_kinds(root: Root) -> tuple[str, ...]:
     named = [name.strip() for name in str(value.value).split(",")]
     if unknown := [name for name in named if name not in ALL]:
         raise InputError(f"{value.named_by} {value.value!r}: {unknown[0]!r} is not one of {', '.join(ALL)}")
+    if FORMS in named:
+        # Of a rule that is not asked nobody knows whether a form stops it, and some forms are places.
+        named += [RULES, PLACES]
     kinds = [kind for kind in KINDS if kind.name in named]
     refuse_beside(
         root, OPTION, "is not evaluated", [kind.option for kind in KINDS if kind.option and kind not in kinds]

@@ -103,9 +103,10 @@ OPTIONS = (
     Option(
         "only",
         "KIND,...",
-        "evaluate only these of scenarios, rules, places, entries, corpora, repos; the decision is about them",
-        "scenarios,corpora,repos",
+        "evaluate only these of scenarios, rules, places, entries, forms, corpora, repos; the decision is about them",
+        "all but forms",
     ),
+    Option("seed", "N|random", "plant other values than by default: in scenarios, as samples of rules, in places", "0"),
     Option("analysis", "DIR", "evaluate analyses that are there (<scenario>.json) instead of scanning", "scan"),
     Option("output", "DIR", "where the reports go", "gitleaks-eval-results under rootdir"),
     Option("scan_timeout", "SECONDS", "a scan that takes longer is an error", "300", ini="float"),

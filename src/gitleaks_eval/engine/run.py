@@ -18,7 +18,7 @@ from gitleaks_eval.coverage.result import FAILS, PASSES
 from gitleaks_eval.coverage.result import NOT_APPLICABLE as INAPPLICABLE
 from gitleaks_eval.engine.begin import find_scanners, lay_out
 from gitleaks_eval.engine.candidates import Candidate, Trial
-from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed
+from gitleaks_eval.engine.coverage import Case, start_survey, survey_cases, surveyed
 from gitleaks_eval.engine.faults import FAULTS, faults_message
 from gitleaks_eval.engine.finish import candidate_run, explain_misses
 from gitleaks_eval.engine.session import Session
@@ -54,6 +54,7 @@ def evaluate(
         session = Session(settings, load_subjects(settings), shared, executor=executor)
         try:
             session.workbench().start(subject.name for subject in session.subjects)
+            start_survey(session, under_test.candidate)
             run = candidate_run(session, under_test, [*_results(session), *_lint(session, under_test.candidate)])
             explain_misses(session, {under_test.candidate.name: run})
         finally:

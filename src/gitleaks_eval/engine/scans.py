@@ -205,7 +205,7 @@ def scenario_repository(bench: Bench, scenario: Scenario, recipe: Recipe | None)
         return BuiltRepository(folder / "repository", Readable(**json.loads(made.read_bytes())))
     if recipe is None:
         raise EvaluationError(f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis")
-    return built_repository(recipe, f"recipe {scenario.recipe}")
+    return built_repository(recipe, f"recipe {scenario.recipe}", bench.kept_in)
 
 
 def _cores() -> int:

@@ -2,6 +2,8 @@
 
 import math
 import os
+import re
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +18,15 @@ from gitleaks_eval.engine.kinds import CORPORA, DEFAULT, REPOS, SCENARIOS, SURVE
 from gitleaks_eval.reports.folder import RESULTS, ReportFolder, link_on_the_way
 from gitleaks_eval.reports.report import ANALYSES, REPORT
 from gitleaks_eval.scanners.build import ScannerChoice
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.baseline import evaluated_from_baseline, is_baseline, refuse_other_file
 from gitleaks_eval.scoring.evaluated import Evaluated
 from gitleaks_eval.scoring.saved import evaluated_from_report
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
+LARGEST_RANDOM_SEED = 10**9
 REPEATED = {"version", "config", "scenarios", "corpus", "real_repo"}
-OPTIONS = {*REPEATED, "binary", "only", "analysis", "output", "scan_timeout"}
+OPTIONS = {*REPEATED, "binary", "only", "seed", "analysis", "output", "scan_timeout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,8 @@ class Settings:
     """What a run is about; every path is absolute and every input file has been looked at.
 
     The first of the `candidates` is the baseline, unless a saved report is. `accepts_review` says that what is
-    to review does not fail a comparison. `kinds` names what is evaluated (see `kinds.py`).
+    to review does not fail a comparison. `kinds` names what is evaluated (see `kinds.py`), `seed` the values that are
+    planted.
     """
 
     root: Path
@@ -40,6 +45,7 @@ class Settings:
     save_baseline: Path | None
     accepts_review: bool
     kinds: tuple[str, ...]
+    seed: str
     scenario_sources: tuple[str, ...]
     scenario_base: Path
     corpora: tuple[str, ...]
@@ -103,7 +109,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     reports, corpora = report_folder(root), given(root, "corpus") if CORPORA in kinds else None
     analyses = _analyses(given(root, "analysis"))
     if analyses:
-        scanning = ("binary", "version", "config", "corpus")
+        scanning = ("binary", "version", "config", "corpus", "seed")
         refuse_beside(root, "--gitleaks-analysis", "nothing is scanned", scanning)
         corpora = None
         if root.getoption("gitleaks_compare"):
@@ -111,7 +117,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
                 "--gitleaks-compare: nothing is scanned beside --gitleaks-analysis; leave one of the two out"
             )
     elif reads_reports:
-        others = ("binary", "version", "config", "baseline", "save_baseline")
+        others = ("binary", "version", "config", "seed", "baseline", "save_baseline")
         refuse_beside(root, "--gitleaks-judges", "judges alone look at the last full run", others)
         analyses = reports.path / ANALYSES
     scenarios = given(root, "scenarios")
@@ -137,6 +143,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         save_baseline=save,
         accepts_review=_accepts_review(given(root, "fail_on")),
         kinds=kinds,
+        seed=_seed(given(root, "seed")),
         scenario_sources=_sources(scenarios) if SCENARIOS in kinds else (),
         scenario_base=scenarios.base if scenarios else root.path,
         corpora=tuple(corpora.value) if corpora else (),
@@ -223,6 +230,18 @@ def _accepts_review(value: Given | None) -> bool:
     if value.value not in {"review", "regression"}:
         raise InputError(f"{value.named_by} {value.value!r}: there are review and regression")
     return bool(value.value == "regression")
+
+
+def _seed(value: Given | None) -> str:
+    """A number without a sign, as text; `random` is one that nobody knows before."""
+    if value is None:
+        return DEFAULT_SEED
+    named = str(value.value)
+    if named == "random":
+        return str(1 + secrets.randbelow(LARGEST_RANDOM_SEED))
+    if not re.fullmatch("[0-9]{1,18}", named):
+        raise InputError(f"{value.named_by} {named!r}: is neither random nor a number of at most 18 digits, such as 7")
+    return str(int(named))
 
 
 def _timeout(value: Given | None) -> float:

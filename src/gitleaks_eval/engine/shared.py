@@ -9,6 +9,7 @@ from typing import Any
 from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.matching import matching_from_json
 from gitleaks_eval.scanners.scan import Mode
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Bench:
 
     `folder` is private to the run, and `turns`, where scans of all candidates take turns. `scanner` is a
     `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
-    evaluated that exist.
+    evaluated that exist. `seed` names the values that are planted.
     """
 
     folder: str
@@ -35,24 +36,33 @@ class Bench:
     turns: str
     decode_depth: int | None = None
     mode: Mode = "git"
+    seed: str = DEFAULT_SEED
+
+    @property
+    def kept_in(self) -> Path | None:
+        """Where built repositories are kept that only this run asks for; None for the cache of the user."""
+        return None if self.seed == DEFAULT_SEED else Path(self.turns).parent / "repositories"
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the processes of a run share: its private folder, and the bench of each candidate by name."""
+    """What the processes of a run share: its private folder, the bench of each candidate by name, and the seed."""
 
     folder: str
     benches: Mapping[str, Bench]
+    seed: str = DEFAULT_SEED
 
     def as_json(self) -> str:
         """This value as JSON, for a parallel worker."""
-        return json.dumps({"folder": self.folder, "benches": {name: asdict(one) for name, one in self.benches.items()}})
+        benches = {name: asdict(one) for name, one in self.benches.items()}
+        return json.dumps({"folder": self.folder, "benches": benches, "seed": self.seed})
 
     @classmethod
     def from_json(cls, text: str) -> "Shared":
         """What the process that reports has shared."""
         document = json.loads(text)
-        return cls(document["folder"], {name: Bench(**bench) for name, bench in document["benches"].items()})
+        benches = {name: Bench(**bench) for name, bench in document["benches"].items()}
+        return cls(document["folder"], benches, document["seed"])
 
 
 def subject_path(folder: Path, name: str) -> Path:

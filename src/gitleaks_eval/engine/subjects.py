@@ -37,7 +37,7 @@ def load_subjects(settings: Settings, *, checks: bool = True, judges: bool = Fal
     if not scenarios and not repositories and not (checks and settings.surveys):
         only = ",".join(settings.only)
         raise InputError(f"{ONLY_OPTION}={only}: nothing of it is evaluated in this run; leave it out")
-    return Subjects(tuple(scenarios), tuple(repositories), _recipes(scenarios, judges=judges))
+    return Subjects(tuple(scenarios), tuple(repositories), _recipes(scenarios, settings.seed, judges=judges))
 
 
 def _scenarios(settings: Settings) -> list[Scenario]:
@@ -66,11 +66,11 @@ def _repositories(settings: Settings, scenarios: Sequence[Scenario], *, scans: b
     return real_repositories(named.value, named.base, [scenario.name for scenario in scenarios])
 
 
-def _recipes(scenarios: Sequence[Scenario], *, judges: bool) -> dict[str, Recipe]:
+def _recipes(scenarios: Sequence[Scenario], seed: str, *, judges: bool) -> dict[str, Recipe]:
     # A recipe that is missing is an error of its scenario only; analyses that exist need none, but judges
     # must know what is planted, to keep it to themselves.
     return {
-        scenario.name: load_recipe(scenario.recipe)
+        scenario.name: load_recipe(scenario.recipe).of_run(seed)
         for scenario in scenarios
         if (scenario.analysis is None or judges) and scenario.recipe.exists() and scenario.corpus is None
     }

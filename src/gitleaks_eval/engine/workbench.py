@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from gitleaks_eval.analysis.envelope import Analysis, read_analysis
 from gitleaks_eval.analysis.matched import MatchedScenario, matched_scenario
@@ -66,6 +67,7 @@ class Workbench:
         # One thread more than may scan at once: it builds what is scanned next.
         self._executor = executor or ThreadPoolExecutor((os.cpu_count() or 1) + 1, "gitleaks-eval")
         self._ahead: dict[str, Future[Path]] = {}
+        self._beside: list[Future[object]] = []
         self._canary_ahead: Future[Path] | None = None
         self._kept: dict[str, Analysis] = {}
         self._kept_bytes = 0
@@ -81,6 +83,11 @@ class Workbench:
     def title(self) -> str:
         """What names the scanner and the configuration under test."""
         return self._bench.title
+
+    @property
+    def kept_in(self) -> Path | None:
+        """Where built repositories are kept, None for the cache of the user."""
+        return self._bench.kept_in
 
     @property
     def scanner(self) -> Scanner:
@@ -101,6 +108,12 @@ class Workbench:
         for subject in (self._evaluated[name] for name in names if name not in self._ahead):
             if _is_scanned(subject):
                 self._ahead[subject.name] = self._submit(run_unit, self.unit(subject))
+
+    def start_beside(self, make: Callable[[], object]) -> None:
+        """Do this ahead as well, after what was started before; whoever needs it asks again."""
+        # What it needs is known to this process alone.
+        if self._threads:
+            self._beside.append(self._executor.submit(make))
 
     def analysis(self, subject: Scenario | RealRepository) -> Analysis:
         """The analysis of a scenario or real repository, made or read now unless that is done.
@@ -203,7 +216,11 @@ class Workbench:
         """Stop what still runs and wait for its end; an executor that was given stays open."""
         self._kept.clear()
         self._stop.set()
-        started = [*self._ahead.values(), *([self._canary_ahead] if self._canary_ahead else [])]
+        started: list[Future[Any]] = [
+            *self._ahead.values(),
+            *([self._canary_ahead] if self._canary_ahead else []),
+            *self._beside,
+        ]
         wait([future for future in started if not future.cancel()])
         if self._threads:
             self._executor.shutdown()
@@ -214,7 +231,7 @@ class Workbench:
 
     @cached_property
     def _canary(self) -> tuple[Secret, ...]:
-        return tuple(canary_secrets(self._planted))
+        return tuple(canary_secrets(self._planted, self._bench.seed))
 
     @cached_property
     def _policy(self) -> SeverityPolicy:

@@ -14,6 +14,7 @@ from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.engine.earlier_reports import begin_reports
 from gitleaks_eval.engine.judging import Judging, check_sdk
+from gitleaks_eval.engine.kinds import DEFAULT, ENTRIES, PLACES, RULES
 from gitleaks_eval.engine.kinds import SURVEYS as SURVEY_KINDS
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import read_settings
@@ -50,7 +51,12 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
             begin_reports(root, narrowed=is_narrowed(config))
         settings = read_settings(root, reads_reports=judges and not checks)
         if names_a_survey(config):
-            settings = replace(settings, kinds=(*settings.kinds, *SURVEY_KINDS))
+            named = (kind for kind in SURVEY_KINDS if kind in DEFAULT and kind not in settings.kinds)
+            settings = replace(settings, kinds=(*settings.kinds, *named))
+        shared = Shared.from_json(worker_input[WORKER_INPUT]) if worker_input else None
+        if shared:
+            # A random one is drawn once a run.
+            settings = replace(settings, seed=shared.seed)
         session = Session(
             settings,
             load_subjects(settings, checks=checks, judges=judges),
@@ -70,8 +76,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     for category in CATEGORIES:
         config.addinivalue_line("markers", f"{category_marker(category)}: the category {category}")
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
-    for kind in SURVEY_KINDS:
-        config.addinivalue_line("markers", f"{kind}: the tests of {kind} that --gitleaks-only={kind} asks for")
+    for kind in (RULES, PLACES, ENTRIES):
+        config.addinivalue_line("markers", f"{kind}: the tests of {kind} of the configuration under test")
 
 
 def _stop_on_signals() -> None:

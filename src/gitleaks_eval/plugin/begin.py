@@ -11,6 +11,7 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import printable, shown_path, without_surrogates
 from gitleaks_eval.engine.begin import find_scanners, judged_title, lay_out
+from gitleaks_eval.engine.coverage import start_survey
 from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.engine.watching import UNDER_WAY, Watch, to_terminal
@@ -24,6 +25,7 @@ from gitleaks_eval.reports.files import planned, read_report, within
 from gitleaks_eval.reports.folder import PARTIAL
 from gitleaks_eval.reports.report import ANALYSES, REPORT
 from gitleaks_eval.scenarios.scenario import corpus_sha256
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
 NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
 
@@ -87,6 +89,8 @@ class Begin:
             parts[:0] = [f"{len(self._under_test)} candidates"]
         if settings.only:
             parts.append(f"only {', '.join(settings.only)}")
+        if settings.seed != DEFAULT_SEED:
+            parts.append(f"seed {settings.seed}")
         if settings.baseline:
             parts.append(f"baseline {settings.baseline.name}")
         lines = [f"gitleaks-eval: {' | '.join(parts)}"]
@@ -112,6 +116,8 @@ class Begin:
             names = [subject.name for subject in self._session.subjects] if is_whole else []
             for candidate in self._settings.candidates if is_whole or is_typed(self._config) else ():
                 self._session.workbench(candidate.name).start(names)
+            for candidate in self._settings.candidates if is_whole else ():
+                start_survey(self._session, candidate)
         from gitleaks_eval.plugin.finish import Finish  # noqa: PLC0415 - 20 ms, while the first scans are under way
 
         finish = Finish(self._config, self._items, self._under_test, self._recorder, self._saved)

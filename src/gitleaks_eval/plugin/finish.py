@@ -178,7 +178,8 @@ class Finish:
         (run,) = self._runs.values()
         shown = shown_path(path, self._config.invocation_params.dir)
         try:
-            save_baseline(path, evaluated("", run, ()), partial=run.partial)
+            coverage = run.coverage.rows() if run.coverage else None
+            save_baseline(path, evaluated("", run, ()), partial=run.partial, coverage=coverage)
         except (InputError, OSError) as error:
             self._written = f"ERROR --gitleaks-save-baseline {shown}: is not written: {error}"
             if session.exitstatus == pytest.ExitCode.OK:

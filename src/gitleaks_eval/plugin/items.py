@@ -15,6 +15,7 @@ from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, SURVEY, Collected, 
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.engine.candidates import Candidate, Trial
+from gitleaks_eval.engine.coverage import start_survey
 from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
@@ -171,10 +172,18 @@ class Items:
             freeze()
         if not hasattr(self._config, "workerinput"):
             self.session.start(selected.values())
+            self._start_surveys(selected.values())
             return
+        self._start_surveys(selected.values())
         path = self.session.folder / COLLECTED
         if not path.exists():
             write_atomically(path, self.collected.as_json().encode())
+
+    def _start_surveys(self, selected: Iterable[Identity]) -> None:
+        asked = {identity.candidate for identity in selected if identity.category == SURVEY}
+        for candidate in self.session.settings.candidates:
+            if candidate.name in asked:
+                start_survey(self.session, candidate)
 
     def _own(self, items: Iterable[pytest.Item]) -> Counter[str]:
         """How many of a user's own checks there are by candidate; those of real repositories enter no score."""

@@ -14,6 +14,7 @@ from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Judged, combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.evaluated import Evaluated, by_key, lint_faults
 from gitleaks_eval.scoring.scorecard import count_findings, make_scorecard
 from gitleaks_eval.scoring.surveyed import surveyed_from
@@ -34,6 +35,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
     only: tuple[str, ...],
     surveys: int = 0,
     coverage: Coverage | None = None,
+    seed: str = DEFAULT_SEED,
 ) -> Run:
     """What a candidate's checks amount to.
 
@@ -51,6 +53,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         only: the kinds that were evaluated, where others were left out.
         surveys: how many tests of rules, places and entries were asked for, selected or not.
         coverage: what their survey amounts to; None where none was made.
+        seed: names the values that were planted.
     """
     real = {one.name for one in repositories}
     lint = [result for result in recorded if result.category == CONFIG_LINT]
@@ -109,6 +112,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         only=only,
         surveys=surveyed,
         coverage=coverage,
+        seed=seed,
     )
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from gitleaks_eval.checks.result import FAILED
 from gitleaks_eval.core.text import few, markdown
 from gitleaks_eval.coverage.places_map import ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN
-from gitleaks_eval.coverage.result import PLACE
+from gitleaks_eval.coverage.result import ENTRY, PLACE, TOGETHER
 from gitleaks_eval.reports.run import Run
 
 FAILED_AT_MOST = 12
@@ -16,15 +16,35 @@ NAMED_AT_MOST = 3
 
 
 def tested_lines(run: Run) -> Iterator[str]:
-    """The sentence of numbers, and what follows from what is hidden."""
-    if run.coverage is None:
+    """The sentence of numbers."""
+    if run.coverage is not None:
+        yield run.coverage.tested
+
+
+def next_step(run: Run) -> Iterator[str]:
+    """The one thing to do next, of all that would make the decision better; nothing for a part of a run."""
+    decision, hides = run.scorecard.guarded_decision, run.coverage.hides if run.coverage else ()
+    failed = {result.check_id for result in run.surveys if result.outcome == FAILED}
+    if decision is None:
         return
-    yield run.coverage.tested
-    hides = run.coverage.hides
-    if hides and not any(result.outcome == FAILED for result in run.surveys):
+    if run.incomplete:
+        yield "next: mend what could not be run, and run again"
+    elif run.scorecard.findings.missed:
+        yield "next: find again what is MISSED; `gitleaks-eval explain FILE:LINE` says what stops a rule"
+    elif failed & {ENTRY, TOGETHER}:
+        yield "next: narrow the entries that FAILED names; what is meant so, `gitleaks-eval accept` accepts"
+    elif failed:
+        yield "next: mend the rules and places that FAILED names"
+    elif hides:
         names = [line.split(" ", 1)[0] for line in hides]
-        count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'} of the configuration"
-        yield f"{count} may hide secrets ({few(names, NAMED_AT_MOST)}): at most PASS; see scorecard.md"
+        count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
+        yield f"next: look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
+    elif run.coverage and not run.coverage.whole:
+        yield "next: look at what was not tested"
+    elif decision != "STRONG_PASS":
+        yield "next: mend what is listed below, or in scorecard.md"
+    else:
+        yield "next: nothing to mend"
 
 
 def failed_lines(run: Run) -> Iterator[str]:

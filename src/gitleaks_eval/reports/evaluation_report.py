@@ -13,6 +13,7 @@ from gitleaks_eval.core.text import json_value
 from gitleaks_eval.judges.material import REAL_WORLD
 from gitleaks_eval.reports.judges import llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import Score
 
 LINES_AT_ONCE = 1_000
@@ -44,6 +45,7 @@ def evaluation_report(run: Run) -> Iterator[bytes]:
             "partial": run.partial,
             "reasons": list(run.reasons),
             **({"only": list(run.only)} if run.only else {}),
+            **({"seed": run.seed} if run.seed != DEFAULT_SEED else {}),
             "coverage": run.coverage.rows() if run.coverage else None,
             **({"config_lint": [result_fields(result) for result in run.lint]} if run.lint else {}),
             **llm_fields(run.judged, run.combined),

@@ -14,6 +14,7 @@ from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import Scenario
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import Scorecard
 
 
@@ -48,7 +49,7 @@ class Run:
     `lint` are the results of the tests of the configuration, outside every score. `only` names what was evaluated
     where other kinds were left out (`--gitleaks-only`): the decision is about that alone.
     `surveys` are the results of the tests of rules, places and entries, outside every score too; `coverage` is what
-    they are about, None where none was asked for, or it is not known.
+    they are about, None where none was asked for, or it is not known. `seed` named the values that were planted.
     """
 
     results: Sequence[CheckResult]
@@ -73,6 +74,7 @@ class Run:
     only: Sequence[str] = ()
     surveys: Sequence[CheckResult] = ()
     coverage: Coverage | None = None
+    seed: str = DEFAULT_SEED
 
     def no_decision(self) -> str:
         """Why there is no decision."""

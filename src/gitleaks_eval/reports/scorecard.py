@@ -12,8 +12,10 @@ from gitleaks_eval.checks.result import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.core.text import json_value, markdown
 from gitleaks_eval.reports.coverage import coverage_markdown
 from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
+from gitleaks_eval.reports.forms import forms_markdown
 from gitleaks_eval.reports.judges import judges_markdown, llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import THRESHOLDS, Score, score_of
 
 LISTED_AT_MOST = 200
@@ -119,6 +121,8 @@ def _lines(run: Run) -> Iterator[str]:
     yield f"| Corpus | {len(run.scenarios)} scenarios, sha256 {run.corpus_sha256[:12]} |"
     if run.only:
         yield f"| Evaluated | only {', '.join(run.only)}: nothing else has a share in the decision |"
+    if run.seed != DEFAULT_SEED:
+        yield f"| Seed | {run.seed}: other values than by default; --gitleaks-seed={run.seed} plants them again |"
     yield f"| Generated | {run.generated_at} by {TOOL} {gitleaks_eval.__version__} |"
     yield (
         f"| Expected secrets | {findings.detected} of {findings.expected} found, {findings.moved} moved, "
@@ -141,6 +145,7 @@ def _lines(run: Run) -> Iterator[str]:
     yield from _findings(run)
     yield from _failures(run)
     yield from coverage_markdown(run)
+    yield from forms_markdown(run.coverage)
     yield from _config_lint(run)
     yield from _repositories(run)
     yield from judges_markdown(run.judged, run.combined)

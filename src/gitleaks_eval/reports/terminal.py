@@ -12,10 +12,11 @@ from gitleaks_eval.core.text import few, numbered, printable
 from gitleaks_eval.reports.causes import Cause, cause_lines
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.comparison_lines import comparison_lines
-from gitleaks_eval.reports.coverage import failed_lines, tested_lines
+from gitleaks_eval.reports.coverage import failed_lines, next_step, tested_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import counted, where
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import Score
 
 FINDINGS_AT_MOST = 20
@@ -63,7 +64,7 @@ def run_lines(run: Run, troubles: Troubles, written: str | None, verbosity: int)
         yield Line(line, "red")
     if verbosity < -1:
         return
-    for line in tested_lines(run):
+    for line in (*tested_lines(run), *next_step(run)):
         yield Line(printable(line))
     for line in (*_reasons(run), *failed_lines(run), *_lint(run), *_findings(run)):
         yield Line(printable(line), "red")
@@ -93,6 +94,11 @@ def comparison_section(
 
 
 def _details(run: Run, verbosity: int) -> Iterator[str]:
+    card = run.scorecard
+    if card.decision is not None and card.guarded_decision is not None:
+        yield f"documented score {card.score.normalized:.2f} {card.decision}"
+    if run.seed != DEFAULT_SEED:
+        yield f"seed {run.seed}: other values than by default; --gitleaks-seed={run.seed} plants them again"
     if run.only:
         yield f"only {', '.join(run.only)}: nothing else has a share in the decision"
     if verbosity >= 0 or any(_failures(score) for score in run.scorecard.by_category.values()):
@@ -124,13 +130,7 @@ def _headline(run: Run) -> str:
     parts += [f"{counts.unlabelled} unlabelled"] * bool(counts.unlabelled)
     if run.analyses is not None and not run.incomplete:
         parts.append("canary found")
-    same = card.decision == card.guarded_decision
-    documented = (
-        f"score {card.score.normalized:.2f}"
-        if same
-        else f"documented score {card.score.normalized:.2f} {card.decision}"
-    )
-    return f"{card.guarded_decision}  {', '.join(parts)}  ({documented})"
+    return f"{card.guarded_decision}  {', '.join(parts)}"
 
 
 def _reasons(run: Run) -> Iterator[str]:

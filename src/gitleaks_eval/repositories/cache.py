@@ -42,14 +42,16 @@ class BuiltRepository:
     readable: Readable
 
 
-def built_repository(recipe: Recipe, source: str) -> BuiltRepository:
+def built_repository(recipe: Recipe, source: str, kept_in: Path | None = None) -> BuiltRepository:
     """The repository of a recipe, from the cache if nothing in it has changed since it was built.
+
+    With `kept_in` that folder is the cache: what no other run will ask for goes with the run.
 
     Raises:
         InputError: when the recipe contradicts itself; `source` names it.
         EvaluationError: when the cache cannot be written or git cannot read what was built.
     """
-    folder = cache_folder() / "repositories" / _key(recipe)
+    folder = (kept_in or cache_folder() / "repositories") / _key(recipe)
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Nobody builds what another run is reading: it is looked at again inside the lock.

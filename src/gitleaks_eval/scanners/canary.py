@@ -9,14 +9,15 @@ from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scan, Scanner
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
-from gitleaks_eval.scenarios.secrets import Secret, secret_kinds
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED, Secret, secret_kinds
 
 LONG_VALUE = 100
 
 
-def canary_secrets(planted: Iterable[Secret]) -> list[Secret]:
-    """One secret of each shipped kind, and one of each other pattern that recipes plant."""
-    shipped = {kind.pattern: Secret(kind.pattern, "canary", kind.line) for kind in secret_kinds().values()}
+def canary_secrets(planted: Iterable[Secret], seed: str = DEFAULT_SEED) -> list[Secret]:
+    """One secret of each shipped kind, and one of each other pattern that recipes plant, in a run with this seed."""
+    kinds = secret_kinds().values()
+    shipped = {kind.pattern: Secret(kind.pattern, "canary", kind.line).of_run(seed) for kind in kinds}
     return list(({secret.pattern: secret for secret in planted} | shipped).values())
 
 

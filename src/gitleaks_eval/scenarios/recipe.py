@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,10 @@ class Recipe:
     refs: Mapping[str, str] = field(default_factory=dict)
     tag_messages: Mapping[str, str] = field(default_factory=dict)
     staged: Mapping[bytes, tuple[Part, ...]] = field(default_factory=dict)
+
+    def of_run(self, seed: str) -> "Recipe":
+        """The recipe with the secrets of a run with this seed."""
+        return replace(self, secrets={name: secret.of_run(seed) for name, secret in self.secrets.items()})
 
 
 def load_recipe(path: Path) -> Recipe:

@@ -1,7 +1,7 @@
 """The kinds of secrets that recipes can plant; the values are generated, never committed."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from gitleaks_eval.core.resources import data
@@ -10,6 +10,8 @@ from gitleaks_eval.scenarios.pattern import generate
 KINDS_FILE = data("secret_kinds.json")
 MASK = "********"
 REVEALING_LENGTH = 8
+# The seed of a run that names none: what recipes plant is then named by their own seeds alone.
+DEFAULT_SEED = "0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,10 @@ class Secret:
     pattern: str
     seed: str
     line: str = 'token = "%s"'
+
+    def of_run(self, seed: str) -> "Secret":
+        """The secret that stands in its place in a run with this seed: another value, but for the default seed."""
+        return self if seed == DEFAULT_SEED else replace(self, seed=f"{seed}\0{self.seed}")
 
     @property
     def value(self) -> str:

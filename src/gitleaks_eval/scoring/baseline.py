@@ -16,6 +16,8 @@ from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.core.text import json_value
 from gitleaks_eval.scoring.evaluated import STATUSES, CheckKey, Evaluated
 from gitleaks_eval.scoring.saved import SUPPORTED_SCHEMA
+from gitleaks_eval.scoring.saved_survey import small_survey, survey_rows
+from gitleaks_eval.scoring.surveyed import surveyed_from
 
 KIND = "gitleaks-eval baseline"
 _SCANNER = ("name", "version", "config", "config_sha256", "decode_depth", "mode")
@@ -33,8 +35,11 @@ _OPTIONAL = {*_REPORTED, "labelled"}
 _COUNTS = ("expected", "unlisted_detected", "unlisted_missed", "unlisted_unexpected")
 
 
-def baseline_json(one: Evaluated) -> bytes:
-    """A complete run as a baseline, a finding a line; it follows schemas/baseline.schema.json."""
+def baseline_json(one: Evaluated, coverage: Mapping[str, Any] | None = None) -> bytes:
+    """A complete run as a baseline, a finding a line; it follows schemas/baseline.schema.json.
+
+    `coverage` is that of its evaluation report, None where none was asked for.
+    """
     document = {
         "kind": KIND,
         "schema_version": SUPPORTED_SCHEMA,
@@ -45,6 +50,7 @@ def baseline_json(one: Evaluated) -> bytes:
         "guarded_decision": one.guarded_decision,
         "corpora": sorted(one.corpora),
         "config_lint": {check_id: sorted(faults) for check_id, faults in sorted(one.lint.items())},
+        **({"coverage": small_survey(coverage)} if coverage else {}),
     }
     lists = {
         "scenarios": [
@@ -65,7 +71,7 @@ def baseline_json(one: Evaluated) -> bytes:
     return f"{lines}\n}}\n".encode("ascii")
 
 
-def save_baseline(path: Path, one: Evaluated, *, partial: bool) -> None:
+def save_baseline(path: Path, one: Evaluated, *, partial: bool, coverage: Mapping[str, Any] | None = None) -> None:
     """Write a run as a baseline.
 
     Raises:
@@ -75,7 +81,7 @@ def save_baseline(path: Path, one: Evaluated, *, partial: bool) -> None:
     if partial or one.has_errors:
         raise InputError("a baseline is of a complete run, and this one is not")
     refuse_other_file(path, "--gitleaks-save-baseline")
-    write_atomically(path, baseline_json(one))
+    write_atomically(path, baseline_json(one, coverage))
 
 
 def is_baseline(document: object) -> bool:
@@ -120,6 +126,7 @@ def evaluated_from_baseline(document: Any, source: str) -> Evaluated:
         has_errors=False,
         lint={check_id: frozenset(faults) for check_id, faults in document["config_lint"].items()},
         corpora=frozenset(document.get("corpora", ())),
+        surveyed=surveyed_from(survey_rows(document.get("coverage"))),
     )
 
 

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from gitleaks_eval.config.chain import ConfigFile, Configuration, parsed
-from gitleaks_eval.config.hiding import NOTHING_HIDES
+from gitleaks_eval.config.hiding import NOTHING_HIDES, Entry
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage import places_hiding
+from gitleaks_eval.coverage.foreseeing import matcher
 from gitleaks_eval.coverage.places import Place, usual_places
 from gitleaks_eval.coverage.places_hiding import SCANS_AT_MOST, Hidden, hidden_by
 from gitleaks_eval.coverage.places_map import accepted, as_rows, lost_places, no_longer_seen, places_map
@@ -88,9 +90,36 @@ def test_each_of_few_entries_is_asked_alone_and_named_for_all_that_it_hides() ->
         f"allowlists[0].paths[{index}]": matching(path) for index, path in enumerate(paths) if matching(path)
     }
     assert hidden.is_whole
-    assert look.calls == 1 + len(paths)
+    assert look.calls == 1 + len(counts(hidden))
 
 
+def test_entries_of_paths_where_nothing_is_hidden_are_not_asked() -> None:
+    look = FakeLook()
+    hidden = named(allowing([*(f"^nowhere{number}/" for number in range(994)), "^src/", "^docs/"]), look)
+    assert counts(hidden) == {
+        "allowlists[0].paths[994]": matching("^src/"),
+        "allowlists[0].paths[995]": matching("^docs/"),
+    }
+    assert (look.calls, hidden.is_whole) == (3, True)
+
+
+def test_a_path_that_cannot_be_foreseen_is_asked_as_is_one_beside_an_archive() -> None:
+    hard = "(nowhere+){1,30}+(x+x+)+y"
+    assert matcher(hard) is None
+    zipped = next(place for place in usual_places() if place.generator == "zip")
+    document = {"allowlists": [{"paths": [hard, "^nowhere/"]}]}
+    entries = [Entry(Path("my.toml"), "", 0, ("allowlists", 0, "paths", number)) for number in (0, 1)]
+    assert [places_hiding._is_elsewhere(document, one, PATHS) for one in entries] == [False, True]
+    assert [places_hiding._is_elsewhere(document, one, [zipped]) for one in entries] == [False, False]
+
+
+@pytest.fixture
+def unforeseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is foreseen: each entry may be about each place."""
+    monkeypatch.setattr(places_hiding, "matcher", lambda _: None)
+
+
+@pytest.mark.usefixtures("unforeseen")
 def test_of_a_thousand_entries_those_that_hide_are_named_with_twenty_scans() -> None:
     live = ("^src/", "^docs/", "^k8s/", "LICENSE", "Makefile", r"\.lock$")
     paths = [*(f"^nowhere{number}/" for number in range(994)), *live]
@@ -105,6 +134,7 @@ def test_of_a_thousand_entries_those_that_hide_are_named_with_twenty_scans() -> 
     }
 
 
+@pytest.mark.usefixtures("unforeseen")
 def test_a_place_that_several_of_many_entries_hide_is_put_down_to_one_of_them() -> None:
     paths = [*(f"^nowhere{number}/" for number in range(50)), "^src/", r"\.py$", r"^src/main\.py$", "."]
     hidden = named(allowing(paths))
@@ -115,6 +145,7 @@ def test_a_place_that_several_of_many_entries_hide_is_put_down_to_one_of_them() 
     assert all(hidden.entries_of(place) for place in PATHS)
 
 
+@pytest.mark.usefixtures("unforeseen")
 @pytest.mark.parametrize("limit", [1, 3, 9])
 def test_no_more_scans_are_made_than_are_allowed_and_what_is_not_known_says_so(limit: int) -> None:
     look = FakeLook()
