@@ -34,7 +34,7 @@ SUBCOMMANDS = {
     "compare": Subcommand(
         "compare versions or configurations, the first of them as the baseline",
         "gitleaks-eval compare --config base/.gitleaks.toml --config head/.gitleaks.toml\n"
-        "  says what the second loses and gains. Without --config, --scanner-version, --binary and --baseline\n"
+        "  says what the second loses and gains. Without --config, --scanner-version, --binary, --args and --baseline\n"
         "  the tables [tool.gitleaks-eval.candidates.<name>] of pyproject.toml are compared.",
     ),
     "lint": Subcommand(
@@ -148,12 +148,13 @@ def _for_pytest(options: argparse.Namespace) -> Iterator[str]:
 def _name_candidates(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Take the candidates of pyproject.toml where the line names none, and refuse one alone."""
     versions, configurations = options.gitleaks_version or [""], options.gitleaks_config or [""]
-    if options.gitleaks_baseline or len(versions) * len(configurations) > 1:
+    flags = options.gitleaks_args or [""]
+    if options.gitleaks_baseline or len(versions) * len(configurations) * len(flags) > 1:
         return
-    if options.gitleaks_binary or any(versions + configurations):
+    if options.gitleaks_binary or any(versions + configurations + flags):
         parser.error(
-            "one candidate alone is compared with nothing: repeat --config or --scanner-version, name a saved run with"
-            " --baseline, or name none to take the candidates of pyproject.toml"
+            "one candidate alone is compared with nothing: repeat --config, --scanner-version or --args, name a saved"
+            " run with --baseline, or name none to take the candidates of pyproject.toml"
         )
     options.gitleaks_compare = True
 

@@ -12,8 +12,7 @@ from gitleaks_eval.coverage.places import Maker, Place, Planted, github_pat
 from gitleaks_eval.coverage.places_bytes import content_of
 from gitleaks_eval.coverage.places_repository import plant
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
-from gitleaks_eval.repositories.log import Readable, readable
-from gitleaks_eval.repositories.staging import staged_diff
+from gitleaks_eval.repositories.log import Readable
 from gitleaks_eval.scanners.scan import Mode, Scan, Scanner, unread
 from gitleaks_eval.scenarios.secrets import reveals
 
@@ -34,14 +33,16 @@ class Ground:
 def ground(mode: Mode, seed: str, maker: Maker = github_pat, *, large: bool = False) -> Ground:
     """The repository for a mode, from the cache where it is as it was built.
 
+    What stands in the history or the names of git alone can be staged by nobody: then it is not asked.
+
     Raises:
         EvaluationError: when it cannot be built or read.
     """
     planted = plant(seed, maker, large=large)
-    built = built_repository(planted.recipe, SOURCE)
+    secrets = planted.secrets
     if mode == "staged":
-        built = replace(built, readable=readable(built.path, command=staged_diff(built.path)))
-    return Ground(built, planted.secrets)
+        secrets = {place: one for place, one in secrets.items() if place.can_be_staged}
+    return Ground(built_repository(planted.recipe, SOURCE), secrets)
 
 
 def look(scanner: Scanner, on: Ground) -> Sight:
@@ -50,8 +51,8 @@ def look(scanner: Scanner, on: Ground) -> Sight:
     Raises:
         EvaluationError: when the scan failed, or cannot have read what is there; it quotes nothing that is planted.
     """
-    there = on.repository.readable
     try:
+        there = scanner.to_read(on.repository)
         scan = scanner.scan(on.repository.path, ignore_lists=True, cores=cores_beside_others(there.added_bytes))
         sight = seen_in(scan, on.secrets)
         problem = _unread(scan, there, on, sight)

@@ -3,14 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once, turn
-from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.entries import entries_of
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
@@ -20,22 +18,17 @@ from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, TOGETHER, Coverage
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.samples import Bench, bench, samples_or_reason
 from gitleaks_eval.coverage.silencing import ask_entries
-from gitleaks_eval.coverage.subject import Asker, Findings, Subject, subject_of
+from gitleaks_eval.coverage.subject import Subject, subject_of
 from gitleaks_eval.coverage.verdict import coverage_of, entry_names
+from gitleaks_eval.engine.asking import asker_of
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.kinds import ENTRIES, PLACES, RULES
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
-from gitleaks_eval.repositories.cache import BuiltRepository
-from gitleaks_eval.repositories.head import head_files
-from gitleaks_eval.repositories.log import Readable, readable
-from gitleaks_eval.repositories.staging import staged_diff
 from gitleaks_eval.scanners.build import ScannerBuild
-from gitleaks_eval.scanners.scan import Scan, Scanner, unread
 
 SEED = "0"
 _ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
-LARGEST_SAMPLE = 1 << 20
 # Which tests are of which kind of `--gitleaks-only`.
 KINDS = {RULE: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES}
 
@@ -114,9 +107,7 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
         raise EvaluationError("nothing is scanned, so nothing is known of rules and places")
     scanner = workbench.scanner
     subject = subject_of(configuration, scanner.build, SEED)
-    folder = workbench.folder / "samples"
-    folder.mkdir(exist_ok=True)
-    asker = Asker(_scanning(scanner), folder, SEED)
+    asker = asker_of(session, candidate.name, SEED)
     turns = session.turns(candidate.name)
     title = printable(f"rules, places and entries of {candidate.name or configuration.title(session.settings.root)}")
     with turn(turns, max(1, os.cpu_count() or 1)), under_way(turns.parent / UNDER_WAY, title):
@@ -140,34 +131,3 @@ def _value(rule: Rule, on: Bench) -> str:
     if isinstance(made, str):
         raise EvaluationError(f"the rule {printable(rule.id)} has no value to plant in the usual places: {made}")
     return made[0].value
-
-
-def _scanning(scanner: Scanner) -> Callable[[BuiltRepository, Path | None], Findings]:
-    def scan(repository: BuiltRepository, config: Path | None) -> Findings:
-        there = repository.readable
-        if scanner.mode == "staged":
-            there = readable(repository.path, command=staged_diff(repository.path))
-        scanner_with = replace(scanner, config=config or scanner.config)
-        done = scanner_with.scan(repository.path, cores=cores_beside_others(there.added_bytes))
-        if problem := unread(done, _counted(done, there, repository)):
-            raise EvaluationError(f"a scan of samples does not count: {problem}")
-        return done.findings
-
-    return scan
-
-
-def _counted(scan: Scan, there: Readable, repository: BuiltRepository) -> Readable:
-    """What a scan has to have counted: a scanner that tells no commits leaves out files that are allowed by path."""
-    if scan.commits is not None or scan.files is not None:
-        return there
-    seen = {str(finding["File"]).replace("\\", "/") for finding in scan.findings}
-    passed = sum(
-        len(file.content)
-        for file in head_files(repository.path, LARGEST_SAMPLE)
-        if file.path.decode("utf-8", "replace") not in seen
-    )
-    return replace(
-        there,
-        added_bytes=max(1, there.added_bytes - passed),
-        added_bytes_up_to_8_26=max(1, there.added_bytes_up_to_8_26 - passed),
-    )

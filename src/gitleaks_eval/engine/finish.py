@@ -9,6 +9,8 @@ from typing import Any
 from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.result import CheckResult
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.engine.against import asked_against
+from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import survey_cases, survey_left
 from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.engine.session import Session
@@ -18,7 +20,7 @@ from gitleaks_eval.judges.verdict import Judged
 from gitleaks_eval.reports.assembly import evaluated, make_run, real_evaluation
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.run import Run
-from gitleaks_eval.scoring.comparison import compare, neighbours
+from gitleaks_eval.scoring.comparison import Asked, compare, neighbours
 from gitleaks_eval.scoring.evaluated import comparability
 
 # Times of scans differ from one to the next: the median of so many, taken in turn, counts.
@@ -96,13 +98,27 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
     baseline = saved or sides[0]
     notes = comparability(saved, sides[0].corpus_sha256) if saved else []
     others = sides if saved else sides[1:]
-    pairs = [*(compare(baseline, side, notes) for side in others), *neighbours(others)]
+    compared_with = settings.candidates if saved else settings.candidates[1:]
+    pairs = [
+        *(
+            compare(baseline, side, notes, _asked(session, one))
+            for one, side in zip(compared_with, others, strict=True)
+        ),
+        *neighbours(others),
+    ]
     hidden = {
         (names[name], scenario, *place): text
         for name, run in runs.items()
         for (scenario, place), text in run.hidden.items()
     }
     return Compared([saved, *sides] if saved else sides, pairs, hidden, only=settings.only)
+
+
+def _asked(session: Session, candidate: Candidate) -> Asked:
+    try:
+        return asked_against(session, candidate)
+    except EvaluationError as error:
+        return Asked(problem=f"what {candidate.name or 'it'} loses could not be asked: {error}")
 
 
 def shown_name(name: str, run: Run) -> str:

@@ -1,7 +1,7 @@
 """What the processes of one run share: benches, and where each leaves its products."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ class Bench:
     turns: str
     decode_depth: int | None = None
     mode: Mode = "git"
+    args: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,16 @@
-"""`comparison.json` for programs, `comparison.md` for people, and the lines of a comparison for the terminal."""
+"""`comparison.json` for programs and `comparison.md` for people."""
 
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import gitleaks_eval
 from gitleaks_eval.analysis.matching import MISSED, UNEXPECTED, alias_of
 from gitleaks_eval.analysis.metrics import Counts, Metrics, rate_texts
-from gitleaks_eval.core.text import json_value, markdown, printable
+from gitleaks_eval.core.text import json_value, markdown
+from gitleaks_eval.reports.comparison_places import place_cells, places_json
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
 from gitleaks_eval.scoring.comparison import Pair
 from gitleaks_eval.scoring.differences import DIFFERENCES, Difference
@@ -18,7 +19,6 @@ from gitleaks_eval.scoring.scorecard import SCALE
 
 COMPARISON_SCHEMA_VERSION = "1.0"
 LISTED_AT_MOST = 200
-LINES_AT_MOST = 20
 RULES_AT_MOST = 20
 PLACES_AT_MOST = 5
 _TITLES = {
@@ -73,7 +73,10 @@ def comparison_json(compared: Compared) -> bytes:
             **({"only": list(compared.only)} if compared.only else {}),
             "candidates": [_candidate(one, compared) for one in compared.candidates],
         },
-        {"pairs": [_pair(pair, compared) for pair in compared.pairs]},
+        {
+            "pairs": [_pair(pair, compared) for pair in compared.pairs],
+            "places": places_json(compared.candidates),
+        },
     )
     return b"".join(pieces)
 
@@ -83,29 +86,9 @@ def comparison_markdown(compared: Compared) -> bytes:
     return ("\n".join(_markdown_lines(compared)) + "\n").encode("utf-8", "backslashreplace")
 
 
-def comparison_lines(compared: Compared) -> list[str]:
-    """The comparison for a terminal: a row a candidate, the verdict a pair, and each lost finding below it."""
-    candidates, pairs = compared.candidates, compared.deciding
-    rows = [_HEADINGS, *(_row(one, pairs) for one in candidates)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    lines += [_corpus_line(one, name, counts) for one in candidates for name, counts in _corpora(one)]
-    for pair in pairs:
-        reasons = "; ".join(pair.reasons)
-        lines.append(printable(f"{pair.verdict}  {_against(pair)}: {reasons}"))
-        lost = pair.differences.lost
-        lines += [_lost_line(one, compared.hidden_by(pair, one)) for one in lost[:LINES_AT_MOST]]
-        if len(lost) > LINES_AT_MOST:
-            lines.append(f"LOST  and {len(lost) - LINES_AT_MOST} more")
-    lines += [printable(f"neighbours  {_against(pair)}: {'; '.join(pair.reasons)}") for pair in compared.neighbours]
-    return lines
-
-
-def _against(pair: Pair) -> str:
+def against(pair: Pair) -> str:
+    """The two names of a pair."""
     return f"{pair.candidate} against {pair.baseline}"
-
-
-_HEADINGS = ["candidate", "score", "decision", "P", "R", "F1", "lost", "new", "ms"]
 
 
 def _candidate(one: Evaluated, compared: Compared) -> dict[str, Any]:
@@ -120,7 +103,7 @@ def _candidate(one: Evaluated, compared: Compared) -> dict[str, Any]:
         "guarded_decision": one.guarded_decision,
         **_figures(metrics.total),
         "by_rule": {name: _figures(counts) for name, counts in metrics.by_rule.items()},
-        "corpora": {name: _figures(counts) for name, counts in _corpora(one)},
+        "corpora": {name: _figures(counts) for name, counts in corpora_of(one)},
         "scan_ms": one.scan_ms,
         "scan_ms_spread": one.scan_ms_spread,
     }
@@ -131,7 +114,8 @@ def _figures(counts: Counts) -> dict[str, Any]:
     return {name: getattr(counts, name) for name in names}
 
 
-def _corpora(one: Evaluated) -> Iterable[tuple[str, Counts]]:
+def corpora_of(one: Evaluated) -> Iterable[tuple[str, Counts]]:
+    """The corpora of a candidate with their counts."""
     return one.of_corpora().by_scenario.items()
 
 
@@ -143,47 +127,20 @@ def _pair(pair: Pair, compared: Compared) -> str:
         "neighbour": pair.neighbour,
         "reasons": list(pair.reasons),
         "time_ratio": pair.time_ratio,
-        **asdict(pair.moves),
     }
     lists: dict[str, Iterable[Difference | Any]] = {kind: getattr(pair.differences, kind) for kind in DIFFERENCES}
+    named = {name: [json.dumps(json_value(one)) for one in listed] for name, listed in pair.moves.ids.items()}
     lists |= {"checks_worse": pair.checks_worse, "checks_better": pair.checks_better}
     lines = {name: [json.dumps(json_value(one._asdict())) for one in entries] for name, entries in lists.items()}
     lines["lost"] = [
         json.dumps(json_value({**one._asdict(), "hidden_by": compared.hidden_by(pair, one)}))
         for one in pair.differences.lost
     ]
-    return b"".join(with_long_lists(head, lines)).decode("ascii").strip()
+    return b"".join(with_long_lists(head, named | lines)).decode("ascii").strip()
 
 
-# --- terminal
-
-
-def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
-    rates = rate_texts(one.planted().total)
-    pair = next((pair for pair in pairs if pair.candidate == one.name), None)
-    return [
-        printable(one.name),
-        f"{one.score * SCALE:.2f}",
-        one.guarded_decision or "-",
-        *(rates[name] for name in ("precision", "recall", "f1")),
-        str(len(pair.differences.lost)) if pair else "-",
-        str(len(pair.differences.new)) if pair else "-",
-        f"{one.scan_ms:.0f}" if one.scan_ms is not None else "-",
-    ]
-
-
-def _corpus_line(one: Evaluated, name: str, counts: Counts) -> str:
-    rates = rate_texts(counts)
-    figures = f"P {rates['precision']}, R {rates['recall']}, F1 {rates['f1']}"
-    return printable(f"corpus  {name}  {one.name}  {figures}; {counts.fp} wrong, {counts.unlabelled} unlabelled")
-
-
-def _lost_line(lost: Difference, hidden_by: str | None) -> str:
-    parts = (lost.scenario, _where(lost), lost.rule_id, lost.severity or "", hidden_by or "")
-    return "  ".join(filter(None, ["LOST", *map(printable, parts)]))
-
-
-def _where(one: Difference) -> str:
+def where(one: Difference) -> str:
+    """Where a finding stands, as people read it."""
     if one.line_number is None:
         return "(by count: its ground truth lists no findings)"
     return f"{one.file_path}:{one.line_number}"
@@ -203,7 +160,7 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
     yield "|---|---|---|---|---|--:|--:|--:|--:|--:|"
     for one in candidates:
         yield _table_row(_candidate_cells(one))
-    corpora = [_corpus_cells(one, name, counts) for one in candidates for name, counts in _corpora(one)]
+    corpora = [_corpus_cells(one, name, counts) for one in candidates for name, counts in corpora_of(one)]
     yield from _table(
         "Corpora", ("Corpus", "Candidate", "P", "R", "F1", "Found", "Not", "Wrong", "Unlabelled"), corpora
     )
@@ -212,9 +169,11 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
         for lost in pair.differences.lost[:LISTED_AT_MOST]:
             if hidden := compared.hidden_by(pair, lost):
                 yield ""
-                yield f"{markdown(_where(lost))} ({markdown(lost.rule_id)}): {markdown(hidden)}."
+                yield f"{markdown(where(lost))} ({markdown(lost.rule_id)}): {markdown(hidden)}."
     yield from _rule_table("Rules", candidates, [one.planted() for one in candidates])
     yield from _rule_table("Rules in corpora", candidates, [one.of_corpora() for one in candidates])
+    headings = ("", "Place", *(markdown(one.name) for one in candidates))
+    yield from _table("Places", headings, list(place_cells(candidates)))
     for pair in compared.neighbours:
         yield from _pair_lines(pair)
     for one in candidates:
@@ -265,11 +224,11 @@ def _time(one: Evaluated) -> str:
 
 def _pair_lines(pair: Pair) -> Iterator[str]:
     yield ""
-    yield f"## {'Neighbours' if pair.neighbour else pair.verdict}: {markdown(_against(pair))}"
+    yield f"## {'Neighbours' if pair.neighbour else pair.verdict}: {markdown(against(pair))}"
     yield ""
     if pair.neighbour:
         yield f"- {pair.verdict} between the two; it has no share in the exit status"
-    for reason in pair.reasons:
+    for reason in (*pair.reasons, *pair.moves.widened):
         yield f"- {markdown(reason)}"
     if pair.time_ratio is not None:
         yield f"- scans take {pair.time_ratio:.2f} times as long"
@@ -288,7 +247,7 @@ def _differences(title: str, found: Sequence[Difference]) -> Iterator[str]:
 def _difference_cells(one: Difference) -> list[str]:
     baseline = _reported(one, one.baseline_line_number, one.baseline_rule_id, one.severity)
     candidate = _reported(one, one.candidate_line_number, one.candidate_rule_id, one.candidate_severity)
-    return [one.scenario, _where(one), one.rule_id, baseline, candidate]
+    return [one.scenario, where(one), one.rule_id, baseline, candidate]
 
 
 def _reported(one: Difference, line: int | None, rule_id: str | None, severity: str | None) -> str:

@@ -10,7 +10,8 @@ from gitleaks_eval.analysis.metrics import rate_texts
 from gitleaks_eval.checks.result import FAILED, failed_ids
 from gitleaks_eval.core.text import few, printable
 from gitleaks_eval.reports.causes import Cause, cause_lines
-from gitleaks_eval.reports.comparison import Compared, comparison_lines
+from gitleaks_eval.reports.comparison import Compared
+from gitleaks_eval.reports.comparison_lines import comparison_lines
 from gitleaks_eval.reports.coverage import failed_lines, tested_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
@@ -76,7 +77,7 @@ def comparison_section(
         yield Line(printable(f"NOT COMPARED  {why}"), "yellow")
     else:
         for line in comparison_lines(compared):
-            yield Line(line, "red" if line.startswith(("REGRESSION", "INCOMPLETE", "LOST")) else "")
+            yield Line(line, "red" if line.startswith(("REGRESSION", "INCOMPLETE", "LOST", "WIDER")) else "")
         if verbosity >= 0 and any(pair.verdict == "INCOMPLETE" for pair in compared.deciding):
             for line in dict.fromkeys(line for run in runs.values() for line in _reasons(run)):
                 yield Line(printable(line), "red")

@@ -49,7 +49,7 @@ def check_canary(
     planted = list(secrets)
     try:
         scan = scanner.scan(repository.path, cores=cores)
-        problem = unread(scan, repository.readable)
+        problem = unread(scan, scanner.to_read(repository))
         if problem is None and not finds(scan, planted):
             problem = (
                 f"it found none of {len(planted)} planted secrets; "

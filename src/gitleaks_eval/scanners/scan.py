@@ -15,11 +15,13 @@ from typing import Any, Literal
 from gitleaks_eval.core.documents import LARGEST_JSON, DocumentError, parse_json
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.process import Finished, run_limited
+from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import write_head
-from gitleaks_eval.repositories.log import Readable
-from gitleaks_eval.repositories.staging import stage
+from gitleaks_eval.repositories.log import LOG_WITH_OPTIONS, Readable, readable
+from gitleaks_eval.repositories.staging import stage, staged_diff
 from gitleaks_eval.scanners import IGNORE_FILES
+from gitleaks_eval.scanners.arguments import log_options
 from gitleaks_eval.scanners.build import ScannerBuild
 
 # Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
@@ -111,6 +113,19 @@ class Scanner:
         with _private_folder(self.scratch) as tree:
             files = write_head(repository, tree, () if ignore_lists else IGNORE_FILES)
             return replace(self._scan(tree, _FILES_FAILED, obey_allow=obey_allow, cores=cores), files=files)
+
+    def to_read(self, repository: BuiltRepository) -> Readable:
+        """What git says is there to read in this mode, asked with the log options that the scanner is given.
+
+        Raises:
+            EvaluationError: when git refuses the options, or cannot read the repository.
+        """
+        if self.mode == "staged":
+            return readable(repository.path, command=staged_diff(repository.path))
+        options = log_options(self.args)
+        if self.mode == "git" and options is not None:
+            return readable(repository.path, self.timeout_seconds, (*LOG_WITH_OPTIONS, *options.split(" ")))
+        return repository.readable
 
     def _scan(self, source: Path, failure: re.Pattern[str], *, obey_allow: bool, cores: int | None) -> Scan:
         limit = {} if cores is None else {"GOMAXPROCS": str(cores)}

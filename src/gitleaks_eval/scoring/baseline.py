@@ -18,7 +18,7 @@ from gitleaks_eval.scoring.evaluated import STATUSES, CheckKey, Evaluated
 from gitleaks_eval.scoring.saved import SUPPORTED_SCHEMA
 
 KIND = "gitleaks-eval baseline"
-_SCANNER = ("name", "version", "config", "config_sha256", "decode_depth", "mode")
+_SCANNER = ("name", "version", "config", "config_sha256", "decode_depth", "mode", "args")
 _REPORTED = {"reported_rule_id": "rule_id", "reported_line_number": "line_number", "reported_severity": "severity"}
 _TEXT: Collection[type] = {str}
 _MAYBE_TEXT: Collection[type] = {str, type(None)}

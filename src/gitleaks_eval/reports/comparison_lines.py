@@ -1,0 +1,80 @@
+"""A comparison in the terminal: a row a candidate, the verdict a pair, and below it what is lost."""
+
+from collections.abc import Iterator, Sequence
+
+from gitleaks_eval.analysis.metrics import Counts, rate_texts
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.reports.comparison import Compared, against, corpora_of, where
+from gitleaks_eval.scoring.comparison import Pair
+from gitleaks_eval.scoring.differences import Difference
+from gitleaks_eval.scoring.evaluated import Evaluated
+from gitleaks_eval.scoring.scorecard import SCALE
+
+# With the line that names the report no more than twenty.
+LINES_AT_MOST = 19
+LEAST_BELOW = 2
+_HEADINGS = ["candidate", "score", "decision", "P", "R", "F1", "lost", "new", "ms"]
+
+
+def comparison_lines(compared: Compared) -> list[str]:
+    """The comparison for a terminal: a row a candidate, the verdict a pair, what hides more and what is lost below it.
+
+    No more than `LINES_AT_MOST` lines, unless there are so many candidates: what is left out is counted.
+    """
+    candidates, pairs = compared.candidates, compared.deciding
+    rows = [_HEADINGS, *(_row(one, pairs) for one in candidates)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    lines += [_corpus_line(one, name, counts) for one in candidates for name, counts in corpora_of(one)]
+    room = LINES_AT_MOST - len(lines) - len(pairs) - len(compared.neighbours)
+    for number, pair in enumerate(pairs):
+        lines.append(printable(f"{pair.verdict}  {against(pair)}: {'; '.join(pair.reasons)}"))
+        # What a pair does not need is left to those after it.
+        below = list(_below(pair, compared, max(LEAST_BELOW, room // (len(pairs) - number))))
+        room -= len(below)
+        lines += below
+    lines += [printable(f"neighbours  {against(pair)}: {'; '.join(pair.reasons)}") for pair in compared.neighbours]
+    return lines
+
+
+def _below(pair: Pair, compared: Compared, at_most: int) -> Iterator[str]:
+    """What is lost, each with what hides it, then the entries that hide more; as many lines as there is room for."""
+    lost = [_lost_line(one, compared.hidden_by(pair, one)) for one in pair.differences.lost]
+    wider = [printable(f"WIDER  {text}") for text in pair.moves.widened]
+    # Of two lists each has its share of the lines.
+    most = max(at_most - len(wider), at_most // 2) if wider else at_most
+    yield from _cut(lost, most, "LOST")
+    yield from _cut(wider, at_most - min(len(lost), most), "WIDER")
+
+
+def _cut(lines: Sequence[str], at_most: int, word: str) -> Iterator[str]:
+    if len(lines) <= at_most:
+        yield from lines
+        return
+    yield from lines[: at_most - 1]
+    yield f"{word}  and {len(lines) - at_most + 1} more; see comparison.md"
+
+
+def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
+    rates = rate_texts(one.planted().total)
+    pair = next((pair for pair in pairs if pair.candidate == one.name), None)
+    return [
+        printable(one.name),
+        f"{one.score * SCALE:.2f}",
+        one.guarded_decision or "-",
+        *(rates[name] for name in ("precision", "recall", "f1")),
+        str(len(pair.differences.lost)) if pair else "-",
+        str(len(pair.differences.new)) if pair else "-",
+        f"{one.scan_ms:.0f}" if one.scan_ms is not None else "-",
+    ]
+
+
+def _corpus_line(one: Evaluated, name: str, counts: Counts) -> str:
+    rates = rate_texts(counts)
+    figures = f"P {rates['precision']}, R {rates['recall']}, F1 {rates['f1']}"
+    return printable(f"corpus  {name}  {one.name}  {figures}; {counts.fp} wrong, {counts.unlabelled} unlabelled")
+
+
+def _lost_line(lost: Difference, hidden_by: str | None) -> str:
+    parts = (lost.scenario, where(lost), lost.rule_id, lost.severity or "", hidden_by or "")
+    return "  ".join(filter(None, ["LOST", *map(printable, parts)]))
