@@ -97,6 +97,9 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
     sides = [evaluated(names[name], run, times.get(name, ())) for name, run in runs.items()]
     baseline = saved or sides[0]
     notes = comparability(saved, sides[0].corpus_sha256) if saved else []
+    has_own = any(one.configuration and one.configuration.chain for one in settings.candidates)
+    if saved and saved.surveyed and has_own:
+        notes.append("rules are compared by name: a saved baseline has no samples of a rule that was changed")
     others = sides if saved else sides[1:]
     compared_with = settings.candidates if saved else settings.candidates[1:]
     pairs = [

@@ -4,7 +4,7 @@ Times, ids, and where things are on this machine are left out.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -16,6 +16,7 @@ from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.core.text import json_value
 from gitleaks_eval.scoring.evaluated import STATUSES, CheckKey, Evaluated
 from gitleaks_eval.scoring.saved import SUPPORTED_SCHEMA
+from gitleaks_eval.scoring.surveyed import surveyed_lists, surveyed_of_lists
 
 KIND = "gitleaks-eval baseline"
 _SCANNER = ("name", "version", "config", "config_sha256", "decode_depth", "mode", "args")
@@ -46,7 +47,7 @@ def baseline_json(one: Evaluated) -> bytes:
         "corpora": sorted(one.corpora),
         "config_lint": {check_id: sorted(faults) for check_id, faults in sorted(one.lint.items())},
     }
-    lists = {
+    lists: dict[str, Sequence[Any]] = {
         "scenarios": [
             {"name": name, **{count: getattr(one.matchings[name], count) for count in _COUNTS}}
             for name in sorted(one.matchings)
@@ -58,6 +59,8 @@ def baseline_json(one: Evaluated) -> bytes:
             for match in sorted(one.matchings[name].matches, key=_order)
         ],
     }
+    if one.surveyed:
+        lists |= surveyed_lists(one.surveyed)
     lines = json.dumps(json_value(document), indent=2, allow_nan=False).removesuffix("\n}")
     for name, entries in lists.items():
         inner = ",\n    ".join(json.dumps(json_value(entry)) for entry in entries)
@@ -120,6 +123,7 @@ def evaluated_from_baseline(document: Any, source: str) -> Evaluated:
         has_errors=False,
         lint={check_id: frozenset(faults) for check_id, faults in document["config_lint"].items()},
         corpora=frozenset(document.get("corpora", ())),
+        surveyed=surveyed_of_lists(document),
     )
 
 

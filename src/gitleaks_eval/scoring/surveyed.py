@@ -1,7 +1,7 @@
 """Which rules fire, which places are seen and what entries hide, of one candidate against another. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from gitleaks_eval.core.text import few
@@ -34,12 +34,15 @@ class Hiding:
 
     @property
     def said(self) -> str:
-        """`evil.toml:3 disabledRules (disabled): 216 rules`, as people read it."""
-        parts = [f"{count} {name}" for count, name in ((self.rules, "rules"), (self.places, "places")) if count]
-        does = "switches off" if self.kind == SWITCHES_OFF else "hides"
-        return f"{self.where} {self.kind} {self.text}: " + (
-            f"{does} {' and '.join(parts)}" if parts else "not measured"
+        """`evil.toml:3 disabledRules: switches off 216 rules`, as people read it."""
+        does, title = (
+            ("switches off", self.text) if self.kind == SWITCHES_OFF else ("hides", f"{self.kind} {self.text}")
         )
+        # At a path that is allowed all rules are silent: that says nothing of how wide it is.
+        counts = ((0 if self.kind == BY_PATH else self.rules, "rule"), (self.places, "place"))
+        parts = [f"{count} {name}{'s' * (count != 1)}" for count, name in counts if count]
+        nothing = "hides no usual place" if self.kind == BY_PATH else "not measured"
+        return f"{self.where} {title}: {f'{does} ' + ' and '.join(parts) if parts else nothing}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,30 @@ def surveyed_from(coverage: Mapping[str, Any] | None) -> Surveyed | None:
     )
     silent = frozenset(row["rule_id"] for row in coverage["rules"] if row["status"] == NEVER_FIRES and row["own"])
     return Surveyed(rules, places, entries, silent, _accepted_rules(entries, coverage.get("switched_off", ())))
+
+
+def surveyed_lists(surveyed: Surveyed) -> dict[str, list[Any]]:
+    """The same as lists for a saved baseline, sorted; `surveyed_of_lists` is the inverse."""
+    both = {"rules": surveyed.rules, "places": surveyed.places}
+    named = {
+        f"{name}_{word}": sorted(one for one, is_found in found.items() if is_found is wanted)
+        for name, found in both.items()
+        for word, wanted in (("found", True), ("silent", False))
+    }
+    entries = sorted(surveyed.entries, key=lambda one: (one.kind, one.text, one.where))
+    return {**named, "rules_silent_own": sorted(surveyed.silent_own), "entries": [asdict(one) for one in entries]}
+
+
+def surveyed_of_lists(document: Mapping[str, Any]) -> Surveyed | None:
+    """What a saved baseline has; None where nothing was asked then."""
+    if "rules_found" not in document:
+        return None
+    rules, places = (
+        {**dict.fromkeys(document[f"{name}_found"], True), **dict.fromkeys(document[f"{name}_silent"], False)}
+        for name in ("rules", "places")
+    )
+    entries = tuple(Hiding(**one) for one in document["entries"])
+    return Surveyed(rules, places, entries, frozenset(document["rules_silent_own"]))
 
 
 def moves(before: Surveyed, after: Surveyed, silent: Collection[str] | None = None) -> Moves:
