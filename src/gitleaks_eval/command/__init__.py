@@ -5,9 +5,10 @@
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
-from gitleaks_eval.command.line import INTERRUPTED, read_line
+from gitleaks_eval.command.line import INTERRUPTED, SUBCOMMANDS, read_line
 from gitleaks_eval.command.workflow import write_workflow
 
 
@@ -19,6 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         line = read_line(sys.argv[1:] if arguments is None else arguments)
+        if module := SUBCOMMANDS[line.subcommand].module:
+            # Imported when asked for, as pytest is.
+            return int(import_module(f"{__name__}.{module}").run(line.arguments))
         return write_workflow(Path.cwd()) if line.subcommand == "init" else _run_pytest(line.arguments)
     except KeyboardInterrupt:
         return INTERRUPTED

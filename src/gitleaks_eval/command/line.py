@@ -23,6 +23,8 @@ class Subcommand(NamedTuple):
     example: str
     added: tuple[str, ...] = ()
     has_options: bool = True
+    # The module of this package that does it, with a test session if it has none.
+    module: str = ""
 
 
 SUBCOMMANDS = {
@@ -42,6 +44,16 @@ SUBCOMMANDS = {
         "gitleaks-eval lint --config .gitleaks.toml\n  runs the lint of the configuration and no other check.",
         ("-m", "config_lint"),
     ),
+    "explain": Subcommand(
+        "say which rules report a line of a file, and what stops the nearest that do not",
+        "gitleaks-eval explain deploy/values.yaml:12",
+        module="explain",
+    ),
+    "try": Subcommand(
+        "test one rule, and say what it alone would newly report in repositories",
+        "gitleaks-eval try acme-token ../billing ../shop",
+        module="try_rule",
+    ),
     "init": Subcommand(
         "write .github/workflows/gitleaks-eval.yml, where there is none; nothing needs it",
         "gitleaks-eval init\n  writes a job that evaluates each change of .gitleaks.toml.",
@@ -57,7 +69,7 @@ class Line(NamedTuple):
     arguments: list[str]
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Ends with pytest's status for a line that is wrong."""
 
     def __init__(self, name: str, usage: str, description: str, epilog: str) -> None:
@@ -67,6 +79,7 @@ class _Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
+        """End with status 4 and a line that says what is wrong."""
         self.exit(USAGE_ERROR, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
 
 
@@ -79,6 +92,8 @@ def read_line(arguments: Sequence[str]) -> Line:
     first = arguments[0] if arguments else ""
     if first in {"-h", "--help", "--version"}:
         _show(arguments)
+    if first in SUBCOMMANDS and SUBCOMMANDS[first].module:
+        return Line(first, list(arguments[1:]))
     if first in SUBCOMMANDS:
         return _read(first, arguments[1:])
     return _read(DEFAULT, arguments)
@@ -87,7 +102,7 @@ def read_line(arguments: Sequence[str]) -> Line:
 def _show(arguments: Sequence[str]) -> NoReturn:
     width = max(map(len, SUBCOMMANDS))
     listed = "\n".join(f"  {name:<{width}}  {one.summary}" for name, one in SUBCOMMANDS.items())
-    parser = _Parser(
+    parser = Parser(
         PROGRAM,
         usage=f"{PROGRAM} [{'|'.join(SUBCOMMANDS)}] [options] [pytest arguments]",
         description="Is this build of Gitleaks, with this configuration, fit for use?",
@@ -106,7 +121,7 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     """Split a line into options of ours and what pytest is given as it is, and write ours as pytest knows them."""
     one = SUBCOMMANDS[name]
     pytest_too = " [pytest arguments]" if one.has_options else ""
-    parser = _Parser(
+    parser = Parser(
         f"{PROGRAM} {name}",
         usage=f"{PROGRAM} {name} [options]{pytest_too}",
         description=f"{one.summary[0].upper()}{one.summary[1:]}.",
@@ -116,7 +131,7 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
         parser.parse_args(arguments)
         return Line(name, [])
     for option in TAKEN:
-        _add(parser, option)
+        add_option(parser, option)
     ours, separator, others = _partition(arguments)
     options, unknown = parser.parse_known_args([_shortened(argument) for argument in ours])
     if any(argument.partition("=")[0] in {"--version", "-V"} for argument in unknown):
@@ -126,7 +141,8 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     return Line(name, [FLAG, *_for_pytest(options), *unknown, *one.added, *separator, *others])
 
 
-def _add(parser: argparse.ArgumentParser, one: Option) -> None:
+def add_option(parser: argparse.ArgumentParser, one: Option) -> None:
+    """Add an option of ours, named as the command names it."""
     text = one.text.replace("%", "%%")
     if one.is_flag:
         parser.add_argument(one.short, dest=one.setting, action="store_true", help=text)
