@@ -47,11 +47,13 @@ SUBCOMMANDS = {
     "explain": Subcommand(
         "say which rules report a line of a file, and what stops the nearest that do not",
         "gitleaks-eval explain deploy/values.yaml:12",
+        has_options=False,
         module="explain",
     ),
     "try": Subcommand(
         "test one rule, and say what it alone would newly report in repositories",
         "gitleaks-eval try acme-token ../billing ../shop",
+        has_options=False,
         module="try_rule",
     ),
     "init": Subcommand(

@@ -90,9 +90,7 @@ def read_candidates(root: Root) -> tuple[Candidate, ...]:
         configuration = _configuration(named, root, choice)
         parts = [version] * (len(choices) > 1) + [config] * (len(configurations) > 1) + [title] * (len(flags) > 1)
         candidates.append(Candidate("-".join(parts), choice, configuration, args=args))
-    return _checked(
-        candidates, "two candidates are the same: {}; name each version, each configuration and each set of flags once"
-    )
+    return _checked(candidates, "two candidates are the same: {}; name each version and each configuration once")
 
 
 def _scanner_choices(root: Root) -> list[tuple[str, ScannerChoice]]:

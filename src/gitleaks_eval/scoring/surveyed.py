@@ -132,7 +132,7 @@ def surveyed_from(coverage: Mapping[str, Any] | None) -> Surveyed | None:
         )
         for row in coverage.get("entries", ())
     )
-    silent = frozenset(row["rule_id"] for row in coverage["rules"] if row["status"] == NEVER_FIRES and row["own"])
+    silent = frozenset(row["rule_id"] for row in coverage["rules"] if row["status"] == NEVER_FIRES and row.get("own"))
     return Surveyed(rules, places, entries, silent, _accepted_rules(entries, coverage.get("switched_off", ())))
 
 
