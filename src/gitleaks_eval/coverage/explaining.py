@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from gitleaks_eval.config.tables import ALLOWLISTS
+from gitleaks_eval.config.tables import ALLOWLISTS, named, tables, value_of
 from gitleaks_eval.core.text import few, shown_path
 from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, STOPWORD, Entry, builtin_entries, entries_of
 from gitleaks_eval.coverage.explained_text import NEUTRAL, Text, build_text, readable_text, without_comments
@@ -28,7 +28,7 @@ _PARTS = ("keyword", "entropy", "path")
 # What is taken out of a rule so that a part of it stops nothing.
 _KEYS = {"keyword": {"keywords"}, "entropy": {"entropy"}, "path": {"path"}}
 _BARE: Final = "all"
-_NEVER = {"required", "skipreport", "validate", *FILTERS, *ALLOWLISTS}
+_NEVER = {"required", "components", "skipreport", "validate", *FILTERS, *ALLOWLISTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Explanation:
     stopped: tuple[Stopped, ...]
 
 
-def explain(subject: Subject, asker: Asker, text: Text, root: Path) -> Explanation:
+def explain(subject: Subject, asker: Asker, text: Text, root: Path, only: Collection[str] = ()) -> Explanation:
     """Say which rules report a text, and what stops the nearest that do not.
 
     Args:
@@ -61,12 +61,15 @@ def explain(subject: Subject, asker: Asker, text: Text, root: Path) -> Explanati
         asker: asks that scanner.
         text: what is explained.
         root: the folder that shown paths are relative to.
+        only: the ids of the rules that are asked; all where none is named.
 
     Raises:
         EvaluationError: when a scan fails.
     """
     reported = _at(asker.under_test(build_text(asker, text)), text)
-    return Explanation(tuple(sorted(reported)), tuple(_Explaining(subject, asker, text, root).stopped(set(reported))))
+    return Explanation(
+        tuple(sorted(reported)), tuple(_Explaining(subject, asker, text, root, only).stopped(set(reported)))
+    )
 
 
 @dataclass(slots=True)
@@ -75,6 +78,7 @@ class _Explaining:
     asker: Asker
     text: Text
     root: Path
+    only: Collection[str]
     rules: list[Rule] = field(init=False)
     off: dict[str, str] = field(init=False)
 
@@ -93,7 +97,8 @@ class _Explaining:
         }
         self.off |= {rule_id: f"replaced by {self._title(one)}" for rule_id, one in replaced.items()}
         before = [rule for rule in own if rule.id in replaced]
-        self.rules = [*(rule for rule in self.subject.effective.rules if rule.id not in replaced), *missing, *before]
+        kept = [rule for rule in self.subject.effective.rules if rule.id not in replaced]
+        self.rules = [one for one in (*kept, *missing, *before) if not self.only or one.id in self.only]
 
     def stopped(self, reported: Collection[str]) -> Iterator[Stopped]:
         plain = readable_text(without_comments(self.text, self.subject.dialect.scanner))
@@ -175,6 +180,11 @@ class _Explaining:
                 return Stopped(rule.id, "inline comment", "the line says that it is allowed")
             if rule.id in _at(self.asker.under_test(build_text(self.asker, plain)), plain):
                 return Stopped(rule.id, "place", "the file is no text to git, or in another encoding than UTF-8")
+        words = [str(value_of(one, "id")) for name in ("required", "components") for _, one in tables(rule.table, name)]
+        if words:
+            return Stopped(rule.id, OTHER_RULE, f"it wants a find of {few(words, 3)} near it")
+        if any(named(rule.table, name) for name in FILTERS):
+            return Stopped(rule.id, "filter", "an expression of the rule drops it")
         return Stopped(
             rule.id, OTHER_RULE, "it gives way to another rule that matches there, or several entries hide it"
         )

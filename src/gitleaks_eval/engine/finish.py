@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.analysis.matching import MISSED
 from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.result import CheckResult
+from gitleaks_eval.config.hiding import NOTHING_HIDES
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.against import asked_against
 from gitleaks_eval.engine.candidates import Candidate
@@ -16,6 +18,7 @@ from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
 from gitleaks_eval.engine.under_test import UnderTest
+from gitleaks_eval.engine.why_missed import why_missed
 from gitleaks_eval.judges.verdict import Judged
 from gitleaks_eval.reports.assembly import evaluated, make_run, real_evaluation
 from gitleaks_eval.reports.comparison import Compared
@@ -84,6 +87,14 @@ def explain_misses(session: Session, runs: Mapping[str, Run]) -> None:
         # What hides a finding is a help; that it is missed is said in any case.
         with contextlib.suppress(EvaluationError):
             run.hidden.update(hidden_findings(matched, workbench, candidate.configuration, baseline, settings.root))
+            missed = [
+                (scenario, (one.file_path, one.line_number, one.rule_id))
+                for scenario, matching in matched
+                for one in matching.matches
+                if one.status == MISSED
+            ]
+            unsaid = [one for one in missed if run.hidden.get((one[0].name, one[1]), NOTHING_HIDES) == NOTHING_HIDES]
+            run.hidden.update(why_missed(session, candidate.name, unsaid))
 
 
 def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
