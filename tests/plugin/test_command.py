@@ -144,7 +144,7 @@ def test_an_argument_that_nobody_knows_is_an_error_of_pytests(tmp_path: Path) ->
 @pytest.mark.parametrize("name", SUBCOMMANDS)
 def test_every_subcommand_has_help_with_an_example(capsys: pytest.CaptureFixture[str], name: str) -> None:
     with pytest.raises(SystemExit) as ended:
-        read_line([name, "--help"])
+        command.main([name, "--help"])
     text = capsys.readouterr().out
     assert ended.value.code == 0
     assert f"example:\n  gitleaks-eval {name}" in text

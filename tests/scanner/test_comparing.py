@@ -187,6 +187,7 @@ def test_betterleaks_loses_the_key_ids_without_a_secret_key_beside_them(tmp_path
     ]
     assert ran.line("LOST  aws-credentials  config/aws.py") == (
         "LOST  aws-credentials  config/aws.py:4  aws-access-token  CRITICAL"
+        "  another rule: it wants a find of aws-secret-access-key near it"
     )
     report = ran.json(f"{BETTER}/evaluation_report.json")
     assert (report["scanner"]["name"], report["scanner"]["version"]) == ("betterleaks", "1.4.0")

@@ -7,9 +7,10 @@ import contextlib
 import io
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
-from gitleaks_eval.command.line import INTERRUPTED, USAGE_ERROR, read_leniently, read_line
+from gitleaks_eval.command.line import INTERRUPTED, SUBCOMMANDS, USAGE_ERROR, read_leniently, read_line
 from gitleaks_eval.command.workflow import write_workflow
 
 # Nobody knows it: pytest ends, and has removed the reports of earlier runs by then.
@@ -25,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     try:
         line = read_line(given)
+        if module := SUBCOMMANDS[line.subcommand].module:
+            # Imported when asked for, as pytest is.
+            return int(import_module(f"{__name__}.{module}").run(line.arguments))
         return write_workflow(Path.cwd()) if line.subcommand == "init" else _run_pytest(line.arguments)
     except SystemExit as ended:
         if ended.code == USAGE_ERROR:

@@ -26,6 +26,8 @@ class Subcommand(NamedTuple):
     example: str
     added: tuple[str, ...] = ()
     has_options: bool = True
+    # The module of this package that does it, with a test session if it has none.
+    module: str = ""
 
 
 SUBCOMMANDS = {
@@ -37,13 +39,25 @@ SUBCOMMANDS = {
     "compare": Subcommand(
         "compare versions or configurations, the first of them as the baseline",
         "gitleaks-eval compare --config base/.gitleaks.toml --config head/.gitleaks.toml\n"
-        "  says what the second loses and gains. Without --config, --scanner-version, --binary and --baseline\n"
+        "  says what the second loses and gains. Without --config, --scanner-version, --binary, --args and --baseline\n"
         "  the tables [tool.gitleaks-eval.candidates.<name>] of pyproject.toml are compared.",
     ),
     "lint": Subcommand(
         "say what in the configuration is ignored or refused, and which entry hides a secret",
         "gitleaks-eval lint --config .gitleaks.toml\n  runs the lint of the configuration and no other check.",
         ("-m", "config_lint"),
+    ),
+    "explain": Subcommand(
+        "say which rules report a line of a file, and what stops the nearest that do not",
+        "gitleaks-eval explain deploy/values.yaml:12",
+        has_options=False,
+        module="explain",
+    ),
+    "try": Subcommand(
+        "test one rule, and say what it alone would newly report in repositories",
+        "gitleaks-eval try acme-token ../billing ../shop",
+        has_options=False,
+        module="try_rule",
     ),
     "init": Subcommand(
         "write .github/workflows/gitleaks-eval.yml, where there is none; nothing needs it",
@@ -60,7 +74,7 @@ class Line(NamedTuple):
     arguments: list[str]
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Ends with pytest's status for a line that is wrong."""
 
     def __init__(self, name: str, usage: str, description: str, epilog: str) -> None:
@@ -70,6 +84,7 @@ class _Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
+        """End with status 4 and a line that says what is wrong."""
         self.exit(USAGE_ERROR, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
 
 
@@ -82,10 +97,12 @@ def read_line(arguments: Sequence[str]) -> Line:
     first = arguments[0] if arguments else ""
     if first in {"-h", "--help", "--version"}:
         _show(arguments)
+    if first in SUBCOMMANDS and SUBCOMMANDS[first].module:
+        return Line(first, list(arguments[1:]))
     if first in SUBCOMMANDS:
         return _read(first, arguments[1:])
     if first.isalpha() and not Path(first).exists() and (meant := get_close_matches(first, SUBCOMMANDS, 1)):
-        parser = _Parser(PROGRAM, usage="", description="", epilog="")
+        parser = Parser(PROGRAM, usage="", description="", epilog="")
         parser.error(f"{first}: is no subcommand, and no file or folder; did you mean {meant[0]}?")
     return _read(DEFAULT, arguments)
 
@@ -97,7 +114,7 @@ def read_leniently(arguments: Sequence[str]) -> list[str]:
         return []
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for option in TAKEN:
-        _add(parser, option, lenient=True)
+        add_option(parser, option, lenient=True)
     ours, separator, others = _partition(arguments[first in SUBCOMMANDS :])
     options, unknown = parser.parse_known_args([_unvalued(_shortened(argument)) for argument in ours])
     # With these pytest would only show something.
@@ -115,7 +132,7 @@ def read_leniently(arguments: Sequence[str]) -> list[str]:
 def _show(arguments: Sequence[str]) -> NoReturn:
     width = max(map(len, SUBCOMMANDS))
     listed = "\n".join(f"  {name:<{width}}  {one.summary}" for name, one in SUBCOMMANDS.items())
-    parser = _Parser(
+    parser = Parser(
         PROGRAM,
         usage=f"{PROGRAM} [{'|'.join(SUBCOMMANDS)}] [options] [pytest arguments]",
         description="Is this build of Gitleaks, with this configuration, fit for use?",
@@ -134,7 +151,7 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     """Split a line into options of ours and what pytest is given as it is, and write ours as pytest knows them."""
     one = SUBCOMMANDS[name]
     pytest_too = " [pytest arguments]" if one.has_options else ""
-    parser = _Parser(
+    parser = Parser(
         f"{PROGRAM} {name}",
         usage=f"{PROGRAM} {name} [options]{pytest_too}",
         description=f"{one.summary[0].upper()}{one.summary[1:]}.",
@@ -144,7 +161,7 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
         parser.parse_args(arguments)
         return Line(name, [])
     for option in TAKEN:
-        _add(parser, option)
+        add_option(parser, option)
     ours, separator, others = _partition(arguments)
     options, unknown = parser.parse_known_args([_shortened(argument) for argument in ours])
     if any(argument.partition("=")[0] in {"--version", "-V"} for argument in unknown):
@@ -154,7 +171,8 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     return Line(name, [FLAG, *_for_pytest(options), *unknown, *one.added, *separator, *others])
 
 
-def _add(parser: argparse.ArgumentParser, one: Option, *, lenient: bool = False) -> None:
+def add_option(parser: argparse.ArgumentParser, one: Option, *, lenient: bool = False) -> None:
+    """Add an option of ours, named as the command names it."""
     text = one.text.replace("%", "%%")
     if one.is_flag:
         parser.add_argument(one.short, dest=one.setting, action="store_true", help=text)
@@ -177,12 +195,13 @@ def _for_pytest(options: argparse.Namespace) -> Iterator[str]:
 def _name_candidates(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Take the candidates of pyproject.toml where the line names none, and refuse one alone."""
     versions, configurations = options.gitleaks_version or [""], options.gitleaks_config or [""]
-    if options.gitleaks_baseline or len(versions) * len(configurations) > 1:
+    flags = options.gitleaks_args or [""]
+    if options.gitleaks_baseline or len(versions) * len(configurations) * len(flags) > 1:
         return
-    if options.gitleaks_binary or any(versions + configurations):
+    if options.gitleaks_binary or any(versions + configurations + flags):
         parser.error(
-            "one candidate alone is compared with nothing: repeat --config or --scanner-version, name a saved run with"
-            " --baseline, or name none to take the candidates of pyproject.toml"
+            "one candidate alone is compared with nothing: repeat --config, --scanner-version or --args, name a saved"
+            " run with --baseline, or name none to take the candidates of pyproject.toml"
         )
     options.gitleaks_compare = True
 

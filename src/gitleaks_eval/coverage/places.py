@@ -15,6 +15,7 @@ PLAIN = "form:plain"
 # What a file of the path family holds, and one of git's.
 STANDARD = '# settings\n{name} = "{value}"\n# end\n'
 _GENERATED = "@"
+_IN_FILES = frozenset({"evil_merge", "merge_conflict", "file_name", "staged", "rename_only", "symlink_target"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ class Place:
     def is_name(self) -> bool:
         """Whether the secret is the name of a file or of a branch: not every secret can be one."""
         return self.title in {"git:file_name", "git:branch_name"}
+
+    @property
+    def can_be_staged(self) -> bool:
+        """Whether it is among the files of a working tree."""
+        return self.family != GIT or self.case in _IN_FILES
 
     @property
     def is_large(self) -> bool:

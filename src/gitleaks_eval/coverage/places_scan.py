@@ -11,8 +11,6 @@ from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.coverage.places import Maker, Place, Planted, github_pat
 from gitleaks_eval.coverage.places_repository import plant
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
-from gitleaks_eval.repositories.log import readable
-from gitleaks_eval.repositories.staging import staged_diff
 from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Mode, Scan, Scanner
 from gitleaks_eval.scenarios.secrets import reveals
@@ -36,14 +34,16 @@ def ground(
 ) -> Ground:
     """The repository for a mode, from the cache (or the one that is `kept_in`) where it is as it was built.
 
+    What stands in the history or the names of git alone can be staged by nobody: then it is not asked.
+
     Raises:
         EvaluationError: when it cannot be built or read.
     """
     planted = plant(seed, maker, large=large)
-    built = built_repository(planted.recipe, SOURCE, kept_in)
+    secrets = planted.secrets
     if mode == "staged":
-        built = replace(built, readable=readable(built.path, command=staged_diff(built.path)))
-    return Ground(built, planted.secrets)
+        secrets = {place: one for place, one in secrets.items() if place.can_be_staged}
+    return Ground(built_repository(planted.recipe, SOURCE, kept_in), secrets)
 
 
 def look(scanner: Scanner, on: Ground) -> Sight:
@@ -52,11 +52,11 @@ def look(scanner: Scanner, on: Ground) -> Sight:
     Raises:
         EvaluationError: when the scan failed, or cannot have read what is there; it quotes nothing that is planted.
     """
-    there = on.repository.readable
     try:
+        there = scanner.to_read(on.repository)
         scan = scanner.scan(on.repository.path, ignore_lists=True, cores=cores_beside_others(there.added_bytes))
         sight = seen_in(scan, on.secrets)
-        problem = unread_in(scanner, scan, on.repository)
+        problem = unread_in(scanner, scan, on.repository, there)
     except EvaluationError as error:
         problem = str(error)
     if problem is None:

@@ -29,6 +29,11 @@ class Dialect:
         match = _VERSION.match(self.version or "")
         return tuple(map(int, match.groups())) if match else (999,)
 
+    def title_beside(self, other: "Dialect") -> str:
+        """`8.30.1`, with the scanner in front where the other is of another one."""
+        version = self.version or "an unknown version"
+        return version if self.scanner == other.scanner else f"{self.scanner} {version}"
+
     def obeys(self, kind: str, key: str) -> bool:
         """Whether it reads a key of a kind of table, as the scanner's adapter names them."""
         _, first = SCANNERS[self.scanner].config_keys.known(kind).get(key.lower(), ("", ""))

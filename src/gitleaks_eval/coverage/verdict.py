@@ -281,7 +281,11 @@ class _Judging:
         if not self.place_count:
             yield "no rule in force finds what is planted there"
         elif counts[NOT_ASKED]:
-            yield f"{counts[NOT_ASKED]} large ones are not asked"
+            left_out = Counter(one.place.can_be_staged for one in self.places.placed if one.status == NOT_ASKED)
+            if left_out[True]:
+                yield f"{left_out[True]} large ones are not asked"
+            if left_out[False]:
+                yield f"{left_out[False]} of git cannot be staged"
 
 
 def _said(result: EntryResult, places: int, of: int) -> str:

@@ -55,15 +55,16 @@ def lay_out(
             decode_depth=one.candidate.decode_depth,
             mode=one.candidate.mode,
             seed=settings.seed,
+            args=one.candidate.args,
         )
     return Shared(str(folder), benches, settings.seed)
 
 
-def judged_title(name: str | None, version: str | None, config_sha256: str | None) -> str:
-    """The scanner as judges know it: the same for the same build and configuration, and no path of this machine."""
+def judged_title(name: str | None, version: str | None, config_sha256: str | None, options: Sequence[str] = ()) -> str:
+    """The scanner as judges know it: the same for the same build, configuration and options, and no path of here."""
     if config_sha256 is None:
         return NO_BUILD
-    return f"{name} {version}, configuration sha256 {config_sha256[:12]}"
+    return ", ".join([f"{name} {version}", f"configuration sha256 {config_sha256[:12]}", *options])
 
 
 def _own_folder(settings: Settings, folder: Path, index: int) -> Path:

@@ -1,11 +1,12 @@
 """What is under test: one scanner with one configuration, or several of them to compare on the same truth."""
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, product
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, cast, get_args
 
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, named_path, parse_toml, read_input
@@ -15,6 +16,8 @@ from gitleaks_eval.reports.folder import PARTIAL
 from gitleaks_eval.reports.report import RESERVED
 from gitleaks_eval.scanners import GITLEAKS, known_scanner, scanner_and_version
 from gitleaks_eval.scanners import checked_version as version_of
+from gitleaks_eval.scanners.arguments import DECODE_DEPTH, read_arguments
+from gitleaks_eval.scanners.arguments import decode_depth as depth_in
 from gitleaks_eval.scanners.build import ScannerChoice, configuration_sources, named_binary
 from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scanners.scan import Mode
@@ -24,6 +27,7 @@ TABLE = "tool.gitleaks-eval.candidates"
 DEEPEST_DECODING = 100
 # File systems take 255 bytes, and a letter may have four.
 FOLDER_AT_MOST = 60
+NAME_AT_MOST = 40
 # What the output has beside the candidates' folders.
 _RESERVED = {*RESERVED, PARTIAL, "judge-store", ".gitignore"}
 
@@ -44,7 +48,15 @@ class Candidate:
     configuration: Configuration | None
     decode_depth: int | None = None
     mode: Mode = "git"
+    args: tuple[str, ...] = ()
     folder: str = ""
+
+    @property
+    def options(self) -> list[str]:
+        """What it has beside scanner and configuration, as people read it."""
+        depth = [f"decode depth {self.decode_depth}"] * (self.decode_depth is not None)
+        mode = [f"mode {self.mode}"] * (self.mode != "git")
+        return [*depth, *mode, *[f"args {shlex.join(self.args)}"] * bool(self.args)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +80,16 @@ def read_candidates(root: Root) -> tuple[Candidate, ...]:
     """
     if root.getoption("gitleaks_compare"):
         refuse_beside(
-            root, "--gitleaks-compare", "the candidates say what is compared", ("binary", "version", "config")
+            root, "--gitleaks-compare", "the candidates say what is compared", ("binary", "version", "config", "args")
         )
         return _from_tables(root)
     choices = _scanner_choices(root)
-    configurations = _configurations(root)
+    configurations, flags = _configurations(root), _flags(root)
     candidates = []
-    for (version, choice), (config, named) in product(choices, configurations):
+    for (version, choice), (config, named), (title, args) in product(choices, configurations, flags):
         configuration = _configuration(named, root, choice)
-        parts = [version] * (len(choices) > 1) + [config] * (len(configurations) > 1)
-        candidates.append(Candidate("-".join(parts), choice, configuration))
+        parts = [version] * (len(choices) > 1) + [config] * (len(configurations) > 1) + [title] * (len(flags) > 1)
+        candidates.append(Candidate("-".join(parts), choice, configuration, args=args))
     return _checked(candidates, "two candidates are the same: {}; name each version and each configuration once")
 
 
@@ -91,6 +103,13 @@ def _scanner_choices(root: Root) -> list[tuple[str, ScannerChoice]]:
             return [("", ScannerChoice(binary=named_binary(way.path(), way.named_by), named_by=way.named_by))]
         return [_version(text, way.named_by) for text in _texts(way)]
     return [("", ScannerChoice())]
+
+
+def _flags(root: Root) -> list[tuple[str, tuple[str, ...]]]:
+    """The flags of each candidate with a name for them: what they are, as part of a node id and of a folder."""
+    named = given(root, "args")
+    read = [read_arguments(text, named.named_by) for text in _texts(named)] if named else [()]
+    return [(re.sub(r"[^\w.@+=]+", "-", " ".join(args)).strip("-.")[:NAME_AT_MOST] or "no-args", args) for args in read]
 
 
 def _version(text: str, named_by: str) -> tuple[str, ScannerChoice]:
@@ -165,7 +184,7 @@ def _tables(path: Path) -> Mapping[str, Any]:
 
 
 def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> Candidate:
-    known = {"scanner", "version", "binary", "config", "decode_depth", "mode", "baseline"}
+    known = {"scanner", "version", "binary", "config", "decode_depth", "mode", "args", "baseline"}
     if unknown := sorted(table.keys() - known):
         raise InputError(f"{place}: unknown key {unknown[0]!r}; there are {', '.join(sorted(known))}")
     scanner = known_scanner(_typed(table, "scanner", str, place) or GITLEAKS.name, f"{place} scanner")
@@ -188,15 +207,12 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
         raise InputError(f"{place}: decode_depth {depth} is below zero")
     if depth is not None and depth > DEEPEST_DECODING:
         raise InputError(f"{place}: decode_depth is above {DEEPEST_DECODING}")
-    if mode not in {"git", "dir"}:
-        raise InputError(f"{place}: mode {mode!r}: there are git and dir")
-    return Candidate(
-        name,
-        choice,
-        _configuration(named, root, choice),
-        depth,
-        "dir" if mode == "dir" else "git",
-    )
+    if mode not in get_args(Mode):
+        raise InputError(f"{place}: mode {mode!r}: there are {', '.join(get_args(Mode))}")
+    args = read_arguments(_typed(table, "args", str, place) or "", f"{place} args", mode)
+    if depth is not None and depth_in(args) is not None:
+        raise InputError(f"{place}: decode_depth beside {DECODE_DEPTH} in args; keep one")
+    return Candidate(name, choice, _configuration(named, root, choice), depth, cast("Mode", mode), args)
 
 
 def _typed(table: Mapping[str, Any], key: str, kind: type, place: str) -> Any:

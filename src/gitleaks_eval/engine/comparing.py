@@ -1,6 +1,6 @@
 """A comparison while tests run: which failures are as in the baseline, found from what all processes share."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +10,9 @@ from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.workbench import Workbench
-from gitleaks_eval.scenarios.scenario import Scenario
-from gitleaks_eval.scoring.differences import Differences, find_differences
+from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
+from gitleaks_eval.scoring.differences import Difference, Differences, find_differences
 from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
 from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, TO_REVIEW, excuse
 
@@ -24,6 +25,7 @@ class Comparing:
     saved: Evaluated | None
     accepts_review: bool
     workbenches: Mapping[str, Workbench]
+    lost_by_obeying: Callable[[str, Scenario | RealRepository], Collection[Place]]
     _differences: dict[tuple[str, str], Differences] = field(default_factory=dict)
 
     def excuse(self, trial: Trial, identity: Identity, check: Check, parameters: Mapping[str, Any]) -> str | None:
@@ -52,8 +54,9 @@ class Comparing:
             same = not self._different(trial).new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
         if same:
             return AS_IN_BASELINE
-        is_missed = match is not None and match.status == MISSED
-        accepted = self.accepts_review and not is_missed and trial.subject.name in self._different(trial).to_review()
+        regressing = self._different(trial).regressing()
+        is_lost = match is not None and match.status == MISSED and any(_is_at(one, match) for one in regressing)
+        accepted = self.accepts_review and not is_lost and trial.subject.name in self._different(trial).to_review()
         return TO_REVIEW if accepted else None
 
     def is_baseline(self, trial: Trial) -> bool:
@@ -78,7 +81,7 @@ class Comparing:
             self._differences[trial.candidate, name] = (
                 find_differences(
                     {name: self._matching(self.name, trial)}, {name: self._matching(trial.candidate, trial)}
-                )
+                ).excusing({name: self.lost_by_obeying(trial.candidate, trial.subject)})
                 if isinstance(trial.subject, Scenario)
                 else Differences()
             )
@@ -93,6 +96,10 @@ class Comparing:
         workbench = self.workbenches[candidate]
         workbench.analysis(trial.subject)
         return workbench.subjects[trial.subject.name].matching
+
+
+def _is_at(one: Difference, match: Match) -> bool:
+    return (one.file_path, one.line_number, one.rule_id) == (match.file_path, match.line_number, match.rule_id)
 
 
 def _is_alike(one: Match, other: Match) -> bool:

@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,7 +12,6 @@ from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import PRODUCT, made_once, turn
-from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
 from gitleaks_eval.coverage.forms_survey import ask_forms
@@ -24,18 +23,14 @@ from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, TOGETHER, Coverage
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.samples import Bench, bench, samples_or_reason
 from gitleaks_eval.coverage.silencing import ask_entries
-from gitleaks_eval.coverage.subject import Asker, Findings, Subject, subject_of
+from gitleaks_eval.coverage.subject import Subject, subject_of
 from gitleaks_eval.coverage.verdict import coverage_of, entry_names
+from gitleaks_eval.engine.asking import asker_of
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.kinds import ENTRIES, FORMS, PLACES, RULES
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
-from gitleaks_eval.repositories.cache import BuiltRepository
-from gitleaks_eval.repositories.log import readable
-from gitleaks_eval.repositories.staging import staged_diff
 from gitleaks_eval.scanners.build import ScannerBuild
-from gitleaks_eval.scanners.passed_over import unread_in
-from gitleaks_eval.scanners.scan import Scanner
 
 _ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
 # Which tests are of which kind of `--gitleaks-only`.
@@ -128,11 +123,9 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     scanner, settings = workbench.scanner, session.settings
     subject = subject_of(configuration, scanner.build, settings.seed)
     asks_forms = FORMS in settings.surveys
-    folder = workbench.folder / "samples"
-    folder.mkdir(exist_ok=True)
     # Those of the scanner's own rules are asked for by many runs, those of a user's configuration by few.
     kept = not configuration.chain and workbench.kept_in is None and not asks_forms
-    asker = Asker(_scanning(scanner), folder, settings.seed, kept)
+    asker = asker_of(session, candidate.name, settings.seed, kept=kept)
     turns = session.turns(candidate.name)
     title = candidate.name or configuration.title(settings.root)
     asked = Asked(settings.seed, None, large=asks_forms, kept_in=workbench.kept_in)
@@ -177,17 +170,3 @@ def _value(rule: Rule, on: Bench) -> str:
     if isinstance(made, str):
         raise EvaluationError(f"the rule {printable(rule.id)} has no value to plant in the usual places: {made}")
     return made[0].value
-
-
-def _scanning(scanner: Scanner) -> Callable[[BuiltRepository, Path | None], Findings]:
-    def scan(repository: BuiltRepository, config: Path | None) -> Findings:
-        there = repository.readable
-        if scanner.mode == "staged":
-            there = readable(repository.path, command=staged_diff(repository.path))
-        scanner_with = replace(scanner, config=config or scanner.config)
-        done = scanner_with.scan(repository.path, cores=cores_beside_others(there.added_bytes))
-        if problem := unread_in(scanner_with, done, replace(repository, readable=there)):
-            raise EvaluationError(f"a scan of samples does not count: {problem}")
-        return done.findings
-
-    return scan

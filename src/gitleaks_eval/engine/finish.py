@@ -6,19 +6,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.analysis.matching import MISSED
 from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.result import CheckResult
+from gitleaks_eval.config.hiding import NOTHING_HIDES
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.engine.against import asked_against
+from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import survey_cases, survey_left
 from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
 from gitleaks_eval.engine.under_test import UnderTest
+from gitleaks_eval.engine.why_missed import why_missed
 from gitleaks_eval.judges.verdict import Judged
 from gitleaks_eval.reports.assembly import evaluated, make_run, real_evaluation
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.run import Run
-from gitleaks_eval.scoring.comparison import compare, neighbours
+from gitleaks_eval.scoring.comparison import Asked, compare, neighbours
 from gitleaks_eval.scoring.evaluated import comparability
 
 # Times of scans differ from one to the next: the median of so many, taken in turn, counts.
@@ -83,6 +88,14 @@ def explain_misses(session: Session, runs: Mapping[str, Run]) -> None:
         # What hides a finding is a help; that it is missed is said in any case.
         with contextlib.suppress(EvaluationError):
             run.hidden.update(hidden_findings(matched, workbench, candidate.configuration, baseline, settings.root))
+            missed = [
+                (scenario, (one.file_path, one.line_number, one.rule_id))
+                for scenario, matching in matched
+                for one in matching.matches
+                if one.status == MISSED
+            ]
+            unsaid = [one for one in missed if run.hidden.get((one[0].name, one[1]), NOTHING_HIDES) == NOTHING_HIDES]
+            run.hidden.update(why_missed(session, candidate.name, unsaid))
 
 
 def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
@@ -96,8 +109,18 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
     sides = [evaluated(names[name], run, times.get(name, ())) for name, run in runs.items()]
     baseline = saved or sides[0]
     notes = comparability(saved, sides[0].corpus_sha256) if saved else []
+    has_own = any(one.configuration and one.configuration.chain for one in settings.candidates)
+    if saved and saved.surveyed and has_own:
+        notes.append("rules are compared by name: a saved baseline has no samples of a rule that was changed")
     others = sides if saved else sides[1:]
-    pairs = [*(compare(baseline, side, notes) for side in others), *neighbours(others)]
+    compared_with = settings.candidates if saved else settings.candidates[1:]
+    pairs = [
+        *(
+            compare(baseline, side, notes, _asked(session, one))
+            for one, side in zip(compared_with, others, strict=True)
+        ),
+        *neighbours(others),
+    ]
     hidden = {
         (names[name], scenario, *place): text
         for name, run in runs.items()
@@ -110,6 +133,13 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
         only=settings.only,
         runs={names[name]: run for name, run in runs.items()},
     )
+
+
+def _asked(session: Session, candidate: Candidate) -> Asked:
+    try:
+        return asked_against(session, candidate)
+    except EvaluationError as error:
+        return Asked(problem=f"what {candidate.name or 'it'} loses could not be asked: {error}")
 
 
 def shown_name(name: str, run: Run) -> str:

@@ -75,6 +75,14 @@ OPTIONS = (
         repeatable=True,
     ),
     Option(
+        "args",
+        "FLAGS",
+        "flags of the scanner that change what it sees, such as '--max-archive-depth 2', quoted as in a shell;"
+        " repeat it to compare them",
+        "none",
+        repeatable=True,
+    ),
+    Option(
         "scenarios",
         "core|edge|DIR",
         "core (the nine), edge, or a folder with ground_truth/<scenario>.json and synthetic_repos/<scenario>.yaml;"
@@ -113,7 +121,7 @@ OPTIONS = (
     Option("compare", "", "compare the candidates of pyproject.toml in rootdir"),
     Option("baseline", "FILE", "compare with a saved baseline, or a saved evaluation_report.json"),
     Option("save_baseline", "FILE", "write this run as a baseline, small and without times, to keep"),
-    Option("fail_on", "VERDICT", "what fails a comparison: review or regression", "review"),
+    Option("fail_on", "VERDICT", "what fails a comparison: regression, or review as well", "regression"),
     Option("findings", "", "also a test for each expected finding, and for unexpected ones"),
     Option("judges", "", "run the LLM judges, alone or after the checks"),
     Option("judge_mode", "MODE", "llm, heuristic (numbers alone) or replay (of a store)", "llm"),

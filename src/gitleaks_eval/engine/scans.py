@@ -74,10 +74,11 @@ class ProvenScanner:
             EvaluationError: when a scan is not accepted, or two of them found different secrets.
         """
         with turn(self.turns, _cores()), self._under_way(scenario.name):
-            scans = [self._accepted(repository, cores=cores_beside_others(repository.readable.added_bytes))]
+            there = self.scanner.to_read(repository)
+            scans = [self._accepted(repository, there, cores=cores_beside_others(there.added_bytes))]
         while len(scans) <= ATTEMPTS_ALONE and _over_threshold(scans, scenario.expected):
             with all_turns(self.turns, _cores()), self._under_way(scenario.name):
-                scans.append(self._accepted(repository))
+                scans.append(self._accepted(repository, there))
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
         times = sorted(one.duration_ms for one in scans)
@@ -91,7 +92,7 @@ class ProvenScanner:
         """
         with turn(self.turns, _cores()), self._under_way(name):
             repository = BuiltRepository(path, readable(path, seconds))
-            scan = self._accepted(repository, obey_allow=False)
+            scan = self._accepted(repository, self.scanner.to_read(repository), obey_allow=False)
         return Scanned(repository, scan, 1, (scan.duration_ms, scan.duration_ms))
 
     def time_canary(self) -> float:
@@ -103,10 +104,12 @@ class ProvenScanner:
         with all_turns(self.turns, _cores()):
             return self.scanner.scan(self.canary.repository.path).duration_ms
 
-    def _accepted(self, repository: BuiltRepository, *, obey_allow: bool = True, cores: int | None = None) -> Scan:
+    def _accepted(
+        self, repository: BuiltRepository, there: Readable, *, obey_allow: bool = True, cores: int | None = None
+    ) -> Scan:
         """Scan; accept an empty report only if the scanner finds a planted secret afterwards, with as many cores."""
         scan = self.scanner.scan(repository.path, obey_allow=obey_allow, cores=cores)
-        problem = unread_in(self.scanner, scan, repository)
+        problem = unread_in(self.scanner, scan, repository, there)
         if self.canary.lacks_counter(scan):
             problem = "it does not say what it read, as it did for the canary"
         if problem:
@@ -135,6 +138,7 @@ def scanner_of(bench: Bench, stop: threading.Event | None = None) -> Scanner:
         stop or threading.Event(),
         bench.decode_depth,
         bench.mode,
+        tuple(bench.args),
     )
 
 

@@ -1,19 +1,22 @@
 """What one process of a run knows: settings, subjects, and the analyses that each candidate has of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.subject import Subject, subject_of
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.comparing import Comparing
+from gitleaks_eval.engine.obeying import Obeyed, lost_by_obeying, obeyed_beside
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import Subjects
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scanners.build import ScannerBuild
+from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 
 
@@ -41,6 +44,7 @@ class Session:
         self._executor = executor
         self._workbenches: dict[str, Workbench] = {}
         self._comparing: Comparing | None = None
+        self._obeyed: dict[str, Obeyed] = {}
 
     @property
     def scenarios(self) -> Sequence[Scenario]:
@@ -108,8 +112,49 @@ class Session:
         if self._comparing is None and self.settings.compares and self.shared:
             saved = self.settings.baseline
             name = saved.name if saved else self.settings.candidates[0].name
-            self._comparing = Comparing(name, saved, self.settings.accepts_review, self._all_workbenches())
+            self._comparing = Comparing(
+                name,
+                saved,
+                self.settings.accepts_review,
+                self._all_workbenches(),
+                self.lost_by_obeying,
+            )
         return self._comparing
+
+    def subject(self, candidate: str, seed: str = "0") -> Subject:
+        """The configuration of a candidate, as its build reads it.
+
+        Raises:
+            EvaluationError: when there is no scanner, or nothing is scanned.
+        """
+        (one,) = (one for one in self.settings.candidates if one.name == candidate)
+        build = self.build(candidate)
+        if build is None or one.configuration is None:
+            raise EvaluationError("there is no scanner to ask")
+        return subject_of(one.configuration, build, seed)
+
+    def obeyed(self, candidate: str) -> Obeyed:
+        """What the version of a candidate obeys in its configuration, and that of the baseline ignores.
+
+        Raises:
+            EvaluationError: when one of the two has no scanner.
+        """
+        saved, first = self.settings.baseline, self.settings.candidates[0].name
+        if not self.settings.compares or self.settings.analyses or (saved is None and candidate == first):
+            return Obeyed()
+        if candidate not in self._obeyed:
+            self._obeyed[candidate] = obeyed_beside(self.subject(candidate), saved or self.subject(first))
+        return self._obeyed[candidate]
+
+    def lost_by_obeying(self, candidate: str, subject: Scenario | RealRepository) -> Collection[Place]:
+        """The findings of a scenario that a candidate would have if its version ignored that, too.
+
+        Raises:
+            EvaluationError: when its scan fails.
+        """
+        if not isinstance(subject, Scenario):
+            return ()
+        return lost_by_obeying(self.obeyed(candidate), self.workbench(candidate), self.turns(candidate), subject)
 
     def start(self, identities: Iterable[Identity]) -> None:
         """Start the analyses that these checks need, for each candidate in this order."""

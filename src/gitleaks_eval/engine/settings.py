@@ -25,7 +25,7 @@ from gitleaks_eval.scoring.saved import evaluated_from_report
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 LARGEST_RANDOM_SEED = 10**9
-REPEATED = {"version", "config", "scenarios", "corpus", "real_repo"}
+REPEATED = {"version", "config", "args", "scenarios", "corpus", "real_repo"}
 OPTIONS = {*REPEATED, "binary", "only", "seed", "analysis", "output", "scan_timeout"}
 
 
@@ -109,7 +109,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
     reports, corpora = report_folder(root), given(root, "corpus") if CORPORA in kinds else None
     analyses = _analyses(given(root, "analysis"))
     if analyses:
-        scanning = ("binary", "version", "config", "corpus", "seed")
+        scanning = ("binary", "version", "config", "args", "corpus", "seed")
         refuse_beside(root, "--gitleaks-analysis", "nothing is scanned", scanning)
         corpora = None
         if root.getoption("gitleaks_compare"):
@@ -117,7 +117,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
                 "--gitleaks-compare: nothing is scanned beside --gitleaks-analysis; leave one of the two out"
             )
     elif reads_reports:
-        others = ("binary", "version", "config", "seed", "baseline", "save_baseline")
+        others = ("binary", "version", "config", "args", "seed", "baseline", "save_baseline")
         refuse_beside(root, "--gitleaks-judges", "judges alone look at the last full run", others)
         analyses = reports.path / ANALYSES
     scenarios = given(root, "scenarios")
@@ -226,7 +226,7 @@ def _refuse_overwriting(saved: Given, reports: Iterable[Path]) -> None:
 
 def _accepts_review(value: Given | None) -> bool:
     if value is None:
-        return False
+        return True
     if value.value not in {"review", "regression"}:
         raise InputError(f"{value.named_by} {value.value!r}: there are review and regression")
     return bool(value.value == "regression")

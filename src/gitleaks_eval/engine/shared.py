@@ -1,7 +1,7 @@
 """What the processes of one run share: benches, and where each leaves its products."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ class Bench:
     decode_depth: int | None = None
     mode: Mode = "git"
     seed: str = DEFAULT_SEED
+    args: Sequence[str] = ()
 
     @property
     def kept_in(self) -> Path | None:

@@ -10,6 +10,7 @@ from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.candidates import Candidate
+from gitleaks_eval.scanners.arguments import decode_depth
 from gitleaks_eval.scanners.build import ScannerBuild, binary_on_path, find_scanner
 
 
@@ -25,8 +26,7 @@ class UnderTest:
         """Scanner, version, where it came from, and the configuration under test and why it was chosen."""
         configuration = self.candidate.configuration
         scanner = self.build.title if self.build else f"NO SCANNER: {printable(str(self.error).splitlines()[0])}"
-        options = [f"decode depth {self.candidate.decode_depth}"] * (self.candidate.decode_depth is not None)
-        options += ["mode dir"] * (self.candidate.mode == "dir")
+        options = map(printable, self.candidate.options)
         return " | ".join([scanner, configuration_title(configuration, root), *options])
 
     def changed(self) -> str | None:
@@ -43,6 +43,7 @@ class UnderTest:
             name = build.name if build else self.candidate.scanner.scanner
             version = build.version if build else None
         depth = self.candidate.decode_depth
+        depth = decode_depth(self.candidate.args) if depth is None else depth
         return {
             "name": name,
             "version": version,
@@ -52,7 +53,8 @@ class UnderTest:
             "config_sha256": configuration.sha256 if configuration else None,
             "command": build.command if build else None,
             "decode_depth": depth if depth is not None else build.decode_depth if build else None,
-            **({"mode": "dir"} if self.candidate.mode == "dir" else {}),
+            **({"mode": self.candidate.mode} if self.candidate.mode != "git" else {}),
+            **({"args": list(self.candidate.args)} if self.candidate.args else {}),
         }
 
 

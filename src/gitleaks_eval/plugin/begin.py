@@ -183,7 +183,7 @@ class Begin:
 
     def _judged_title(self, one: UnderTest) -> str:
         fields = self._saved["scanner"] if self._saved else one.fields(self._settings.root, {})
-        return judged_title(fields["name"], fields["version"], fields["config_sha256"])
+        return judged_title(fields["name"], fields["version"], fields["config_sha256"], one.candidate.options)
 
 
 def _check_parallel(config: pytest.Config) -> None:

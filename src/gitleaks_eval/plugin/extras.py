@@ -1,6 +1,7 @@
 """What the tests beside the checks ask for: the lint of a configuration, and findings one by one."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import pytest
@@ -16,7 +17,7 @@ from gitleaks_eval.plugin.folders import LINT, SURVEYS
 from gitleaks_eval.plugin.state import IDENTITY
 from gitleaks_eval.plugin.surveys import excuse_survey
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
-from gitleaks_eval.scoring.excuses import AS_IN_BASELINE
+from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, TO_REVIEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +133,34 @@ def excuse_beside(item: pytest.Item, session: Session, comparing: Comparing, fou
 
 
 def _excuse_lint(item: pytest.Item, session: Session, comparing: Comparing, found: set[str]) -> str | None:
-    check_id = item.stash[IDENTITY].check_id
+    known = _known_faults(item, session, comparing)
+    if known is None:
+        return None
+    if found <= set(known):
+        return AS_IN_BASELINE
+    try:
+        obeyed = {secret for one in session.scenarios for secret in _by_obeying(item, session, one)}
+    except EvaluationError:
+        return None
+    return TO_REVIEW if comparing.accepts_review and found <= {*known, *obeyed} else None
+
+
+def _by_obeying(item: pytest.Item, session: Session, scenario: Scenario) -> set[str]:
+    """What is hidden by entries alone that the baseline's version ignores, as the lint names it."""
+    linted: Candidate = getattr(item, "callspec").params["linted"]  # noqa: B009 - each test of the lint has one
+    places = session.lost_by_obeying(linted.name, scenario)
+    return {f"{scenario.name} {path}:{line} ({rule_id})" for path, line, rule_id in places}
+
+
+def _known_faults(item: pytest.Item, session: Session, comparing: Comparing) -> Collection[str] | None:
+    """What is wrong with the configuration of the baseline in the same way; None where that is not known."""
     if comparing.saved:
-        known = comparing.saved.lint.get(check_id, frozenset())
-        return AS_IN_BASELINE if found <= known else None
+        return comparing.saved.lint.get(item.stash[IDENTITY].check_id, frozenset())
     baseline = session.settings.candidates[0]
     if not (baseline.configuration and baseline.configuration.chain):
         return None
     try:
-        known = frozenset(fault.key for fault in FAULTS[check_id](baseline, session))
+        return {fault.key for fault in FAULTS[item.stash[IDENTITY].check_id](baseline, session)}
     except EvaluationError:
         # There is nothing to compare with: it fails by itself.
         return None
-    return AS_IN_BASELINE if found <= known else None

@@ -8,11 +8,11 @@ import pytest
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import SURVEY, Identity
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.result import ENTRY, FAILS, PLACE, RULE, TOGETHER, Coverage, Verdict
+from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, TOGETHER, Coverage, Verdict
 from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed
+from gitleaks_eval.engine.excusing import excuse_case
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.outcome import Left
-from gitleaks_eval.scoring.excuses import AS_IN_BASELINE
 
 # The test of each kind; its fixture has the name of the kind.
 _TESTS = {RULE: "test_rule", PLACE: "test_place", ENTRY: "test_entry", TOGETHER: "test_entries_together"}
@@ -49,16 +49,13 @@ def survey_identity(item: pytest.Item) -> Identity:
 
 
 def excuse_survey(item: pytest.Item, session: Session) -> str | None:
-    """Why a failed test does not fail the comparison: it fails in the same way for the baseline; else None."""
-    if session.settings.baseline:
-        return None
+    """Why a failed test does not fail the comparison, else None."""
     case = _case_of(item)
     try:
-        mine = _surveyed(session, case.candidate).verdict(case.kind, case.name)
-        before = _surveyed(session, session.settings.candidates[0].name).verdicts.get(case.key)
+        return excuse_case(session, case)
     except EvaluationError:
+        # There is nothing to compare with: it fails by itself.
         return None
-    return AS_IN_BASELINE if before == mine and mine.outcome == FAILS else None
 
 
 def _surveyed(session: Session, name: str) -> Coverage:

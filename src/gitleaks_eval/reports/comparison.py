@@ -3,13 +3,14 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import gitleaks_eval
 from gitleaks_eval.analysis.matching import MISSED, UNEXPECTED, alias_of
 from gitleaks_eval.analysis.metrics import Counts, Metrics, rate_texts
 from gitleaks_eval.core.text import json_value, markdown
+from gitleaks_eval.reports.comparison_places import place_cells, places_json
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring.comparison import Pair
@@ -75,7 +76,10 @@ def comparison_json(compared: Compared) -> bytes:
             **({"only": list(compared.only)} if compared.only else {}),
             "candidates": [_candidate(one, compared) for one in compared.candidates],
         },
-        {"pairs": [_pair(pair, compared) for pair in compared.pairs]},
+        {
+            "pairs": [_pair(pair, compared) for pair in compared.pairs],
+            "places": places_json(compared.candidates),
+        },
     )
     return b"".join(pieces)
 
@@ -126,16 +130,16 @@ def _pair(pair: Pair, compared: Compared) -> str:
         "neighbour": pair.neighbour,
         "reasons": list(pair.reasons),
         "time_ratio": pair.time_ratio,
-        **asdict(pair.moves),
     }
     lists: dict[str, Iterable[Difference | Any]] = {kind: getattr(pair.differences, kind) for kind in DIFFERENCES}
+    named = {name: [json.dumps(json_value(one)) for one in listed] for name, listed in pair.moves.ids.items()}
     lists |= {"checks_worse": pair.checks_worse, "checks_better": pair.checks_better}
     lines = {name: [json.dumps(json_value(one._asdict())) for one in entries] for name, entries in lists.items()}
     lines["lost"] = [
         json.dumps(json_value({**one._asdict(), "hidden_by": compared.hidden_by(pair, one)}))
         for one in pair.differences.lost
     ]
-    return b"".join(with_long_lists(head, lines)).decode("ascii").strip()
+    return b"".join(with_long_lists(head, named | lines)).decode("ascii").strip()
 
 
 def place_of(one: Difference) -> str:
@@ -168,6 +172,8 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
                 yield f"{markdown(place_of(lost))} ({markdown(lost.rule_id)}): {markdown(hidden)}."
     yield from _rule_table("Rules", candidates, [one.planted() for one in candidates])
     yield from _rule_table("Rules in corpora", candidates, [one.of_corpora() for one in candidates])
+    headings = ("", "Place", *(markdown(one.name) for one in candidates))
+    yield from _table("Places", headings, list(place_cells(candidates)))
     for pair in compared.neighbours:
         yield from _pair_lines(pair)
     for one in candidates:
@@ -222,7 +228,7 @@ def _pair_lines(pair: Pair) -> Iterator[str]:
     yield ""
     if pair.neighbour:
         yield f"- {pair.verdict} between the two; it has no share in the exit status"
-    for reason in pair.reasons:
+    for reason in (*pair.reasons, *pair.moves.widened):
         yield f"- {markdown(reason)}"
     if pair.time_ratio is not None:
         yield f"- scans take {pair.time_ratio:.2f} times as long"

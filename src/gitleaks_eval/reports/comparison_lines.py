@@ -1,4 +1,4 @@
-"""The lines of a comparison for the terminal."""
+"""A comparison in the terminal: a row a candidate, the verdict a pair, and below it what is lost."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,26 +10,31 @@ from gitleaks_eval.scoring.differences import Difference
 from gitleaks_eval.scoring.evaluated import Evaluated
 from gitleaks_eval.scoring.scorecard import SCALE, count_findings
 
-LINES_AT_MOST = 20
+# With the line that names the report no more than twenty.
+LINES_AT_MOST = 19
+LEAST_BELOW = 2
 _HEADINGS = ["candidate", "score", "decision", "P", "R", "F1", "lost", "new", "ms"]
 _EXPLAINED = {"FAIL", "WEAK_PASS"}
 
 
 def comparison_lines(compared: Compared) -> list[str]:
-    """The comparison for a terminal: a row a candidate, the verdict a pair, and each lost finding below it."""
+    """The comparison for a terminal: a row a candidate, the verdict a pair, what hides more and what is lost below it.
+
+    No more than `LINES_AT_MOST` lines, unless there are so many candidates: what is left out is counted.
+    """
     candidates, pairs = compared.candidates, compared.deciding
     rows = [_HEADINGS, *(_row(one, pairs) for one in candidates)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     lines += [_corpus_line(one, name, counts) for one in candidates for name, counts in corpora_of(one)]
     lines += [line for one in candidates for line in _decision_lines(one, pairs)]
-    for pair in pairs:
-        reasons = "; ".join(pair.reasons)
-        lines.append(printable(f"{pair.verdict}  {against(pair)}: {reasons}"))
-        lost = pair.differences.lost
-        lines += [_lost_line(one, compared.hidden_by(pair, one)) for one in lost[:LINES_AT_MOST]]
-        if len(lost) > LINES_AT_MOST:
-            lines.append(f"LOST  and {len(lost) - LINES_AT_MOST} more")
+    room = LINES_AT_MOST - len(lines) - len(pairs) - len(compared.neighbours)
+    for number, pair in enumerate(pairs):
+        lines.append(printable(f"{pair.verdict}  {against(pair)}: {'; '.join(pair.reasons)}"))
+        # What a pair does not need is left to those after it.
+        below = list(_below(pair, compared, max(LEAST_BELOW, room // (len(pairs) - number))))
+        room -= len(below)
+        lines += below
     lines += [printable(f"neighbours  {against(pair)}: {'; '.join(pair.reasons)}") for pair in compared.neighbours]
     return lines
 
@@ -51,6 +56,24 @@ def _decision_lines(one: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
         excusing = [pair.baseline for pair in pairs if pair.candidate == one.name and pair.verdict == SAFE]
         excused = f"; excused, as in {excusing[0]}" if excusing else ""
         yield printable(f"{one.guarded_decision}  {one.name}: {', '.join(why)}{excused}")
+
+
+def _below(pair: Pair, compared: Compared, at_most: int) -> Iterator[str]:
+    """What is lost, each with what hides it, then the entries that hide more; as many lines as there is room for."""
+    lost = [_lost_line(one, compared.hidden_by(pair, one)) for one in pair.differences.lost]
+    wider = [printable(f"WIDER  {text}") for text in pair.moves.widened]
+    # Of two lists each has its share of the lines.
+    most = max(at_most - len(wider), at_most // 2) if wider else at_most
+    yield from _cut(lost, most, "LOST")
+    yield from _cut(wider, at_most - min(len(lost), most), "WIDER")
+
+
+def _cut(lines: Sequence[str], at_most: int, word: str) -> Iterator[str]:
+    if len(lines) <= at_most:
+        yield from lines
+        return
+    yield from lines[: at_most - 1]
+    yield f"{word}  and {len(lines) - at_most + 1} more; see comparison.md"
 
 
 def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:

@@ -84,7 +84,7 @@ def comparison_section(
         yield Line(printable(f"NOT COMPARED  {why}"), "yellow")
     else:
         for line in comparison_lines(compared):
-            yield Line(line, "red" if line.startswith(("REGRESSION", "INCOMPLETE", "LOST")) else "")
+            yield Line(line, "red" if line.startswith(("REGRESSION", "INCOMPLETE", "LOST", "WIDER")) else "")
         if verbosity >= 0 and any(pair.verdict == "INCOMPLETE" for pair in compared.deciding):
             for line in dict.fromkeys(line for run in runs.values() for line in _reasons(run)):
                 yield Line(printable(line), "red")

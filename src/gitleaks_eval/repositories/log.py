@@ -11,6 +11,8 @@ from gitleaks_eval.repositories.git import CHUNK, failed, running
 # What `gitleaks git` runs itself (upstream sources/git.go), so that both read the same history. --no-textconv
 # and --no-ext-diff are ours: a repository's own configuration must not run commands.
 LOG = ("log", "-p", "-U0", "--full-history", "--all", "--no-textconv", "--no-ext-diff")
+# With log options of the user's it leaves out all but the first three, `--all` included.
+LOG_WITH_OPTIONS = ("log", "-p", "-U0", "--no-textconv", "--no-ext-diff")
 # Above git's own core.bigFileThreshold no log shows a file as text, so nothing is ever found in it.
 LARGEST_TEXT = 512 << 20
 # What the scanner's parser (go-gitdiff) makes of the headers of commits: one that it cannot read leaves its diffs

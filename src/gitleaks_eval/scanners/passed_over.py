@@ -17,8 +17,7 @@ from gitleaks_eval.config.chain import chain_of, parsed
 from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.tables import ALLOWLISTS, Table, items, tables, value_of
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
-from gitleaks_eval.repositories.log import LOG, Readable, added_by_path
-from gitleaks_eval.repositories.staging import staged_diff
+from gitleaks_eval.repositories.log import Readable, added_by_path
 from gitleaks_eval.scanners.scan import Scan, Scanner, unread
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
 
@@ -30,20 +29,19 @@ _NEXT = b"the-next-one"
 _CONTROL = f"zqx{secrets.token_hex(8)}".encode()
 
 
-def unread_in(scanner: Scanner, scan: Scan, repository: BuiltRepository) -> str | None:
+def unread_in(scanner: Scanner, scan: Scan, repository: BuiltRepository, there: Readable | None = None) -> str | None:
     """Why a scan of a repository cannot have read what is there, but for what is allowed by path; None when it has.
 
-    Only a scanner that tells no commits leaves bytes out.
+    Only a scanner that tells no commits leaves bytes out. `there` is what git says, where it was asked before.
 
     Raises:
         EvaluationError: when git cannot be asked, or the scanner not which paths it passes over.
     """
-    there = repository.readable
+    there = there or scanner.to_read(repository)
     problem = unread(scan, there)
     if problem is None or scan.commits is not None or scan.files is not None or not scan.added_bytes:
         return problem
-    command = staged_diff(repository.path) if scanner.mode == "staged" else LOG
-    added = added_by_path(repository.path, scanner.timeout_seconds, command)
+    added = added_by_path(repository.path, scanner.timeout_seconds, scanner.log_command(repository))
     passed = _passed_over(scanner, frozenset(added))
     return unread(scan, _without(there, sum(added[path] for path in passed)))
 

@@ -6,7 +6,7 @@ import shutil
 import stat
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,11 +16,13 @@ from gitleaks_eval.core.documents import LARGEST_JSON, DocumentError, parse_json
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.process import Finished, run_limited
 from gitleaks_eval.core.text import numbered
+from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import write_head
-from gitleaks_eval.repositories.log import Readable
-from gitleaks_eval.repositories.staging import stage
+from gitleaks_eval.repositories.log import LOG, LOG_WITH_OPTIONS, Readable, readable
+from gitleaks_eval.repositories.staging import stage, staged_diff
 from gitleaks_eval.scanners import IGNORE_FILES
+from gitleaks_eval.scanners.arguments import log_options
 from gitleaks_eval.scanners.build import ScannerBuild
 
 # Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
@@ -112,6 +114,22 @@ class Scanner:
         with _private_folder(self.scratch) as tree:
             files = write_head(repository, tree, () if ignore_lists else IGNORE_FILES)
             return replace(self._scan(tree, _FILES_FAILED, obey_allow=obey_allow, cores=cores), files=files)
+
+    def to_read(self, repository: BuiltRepository) -> Readable:
+        """What git says is there to read in this mode, asked with the log options that the scanner is given.
+
+        Raises:
+            EvaluationError: when git refuses the options, or cannot read the repository.
+        """
+        command = self.log_command(repository)
+        return repository.readable if command == LOG else readable(repository.path, self.timeout_seconds, command)
+
+    def log_command(self, repository: BuiltRepository) -> Sequence[str]:
+        """What git is asked for to know what there is to read in this mode, with the options that the scanner has."""
+        if self.mode == "staged":
+            return staged_diff(repository.path)
+        options = log_options(self.args)
+        return (*LOG_WITH_OPTIONS, *options.split(" ")) if self.mode == "git" and options is not None else LOG
 
     def _scan(self, source: Path, failure: re.Pattern[str], *, obey_allow: bool, cores: int | None) -> Scan:
         limit = {} if cores is None else {"GOMAXPROCS": str(cores)}

@@ -20,7 +20,7 @@ from gitleaks_eval.scoring.saved_survey import small_survey, survey_rows
 from gitleaks_eval.scoring.surveyed import surveyed_from
 
 KIND = "gitleaks-eval baseline"
-_SCANNER = ("name", "version", "config", "config_sha256", "decode_depth", "mode")
+_SCANNER = ("name", "version", "config", "config_sha256", "decode_depth", "mode", "args")
 _REPORTED = {"reported_rule_id": "rule_id", "reported_line_number": "line_number", "reported_severity": "severity"}
 _TEXT: Collection[type] = {str}
 _MAYBE_TEXT: Collection[type] = {str, type(None)}

@@ -1,12 +1,14 @@
 """What changes from one evaluated candidate to another, finding by finding, and whether it is safe. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 from operator import not_
+from typing import Any
 
 from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.core.text import few
+from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scoring.differences import CheckChange, Difference, Differences, find_differences
 from gitleaks_eval.scoring.evaluated import BADNESS, CheckKey, Evaluated
 from gitleaks_eval.scoring.excuses import SPEED, explains, fails_by_loss
@@ -22,7 +24,7 @@ class Pair:
 
     `time_ratio` is the candidate's scan time over the baseline's, None where one is unknown. A pair that is
     `neighbour` is of two candidates in a row, of which none is the baseline: it decides nothing.
-    `moves` are rules and places, where both were asked for them.
+    `moves` are rules, places and entries, where both were asked for them.
     """
 
     baseline: str
@@ -37,15 +39,32 @@ class Pair:
     moves: Moves = field(default_factory=Moves)
 
 
-def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()) -> Pair:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the scanners were asked beside, to hold a candidate against the baseline.
+
+    `silent` are the baseline's rules whose samples the candidate no longer finds (None: not asked). `obeyed` says in a
+    line what one of two versions obeys and the other ignores, and `lost_by_it` by scenario which planted secrets are
+    lost for that alone. `problem` is why not all could be asked; then nothing is safe.
+    """
+
+    silent: Collection[str] | None = None
+    obeyed: str = ""
+    lost_by_it: Mapping[str, Collection[Place]] = field(default_factory=dict)
+    problem: str = ""
+
+
+def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = (), asked: Asked = Asked()) -> Pair:
     """Compare two candidates in what both have; `notes` (see `comparability`) go to the reasons.
 
     A comparison with nothing in common is incomplete, never safe.
     """
-    differences = find_differences(baseline.matchings, candidate.matchings)
+    differences = find_differences(baseline.matchings, candidate.matchings).excusing(asked.lost_by_it)
     worse, better = _changed_checks(baseline.outcomes, candidate.outcomes)
-    moved = moves(baseline.surveyed, candidate.surveyed) if baseline.surveyed and candidate.surveyed else Moves()
-    verdict, reasons = _judge(baseline, candidate, differences, moved)
+    both = baseline.surveyed and candidate.surveyed
+    moved = moves(baseline.surveyed, candidate.surveyed, asked.silent) if both else Moves()  # type: ignore[arg-type]
+    verdict, reasons = _judge(baseline, candidate, differences, moved, asked.problem)
+    reasons = [*[asked.obeyed] * bool(asked.obeyed), *reasons]
     return Pair(
         baseline=baseline.name,
         candidate=candidate.name,
@@ -64,8 +83,11 @@ def neighbours(candidates: Iterable[Evaluated]) -> list[Pair]:
     return [replace(compare(before, after), neighbour=True) for before, after in pairwise(candidates)]
 
 
-def _judge(baseline: Evaluated, candidate: Evaluated, differences: Differences, moved: Moves) -> tuple[str, list[str]]:
+def _judge(
+    baseline: Evaluated, candidate: Evaluated, differences: Differences, moved: Moves, problem: str
+) -> tuple[str, list[str]]:
     unfinished = [f"{one.name} has errors" for one in (baseline, candidate) if one.has_errors]
+    unfinished += [problem] * bool(problem and not unfinished)
     has_surveys = bool(baseline.surveyed and candidate.surveyed)
     if not has_surveys and not baseline.matchings.keys() & candidate.matchings.keys():
         unfinished.append(f"{baseline.name} and {candidate.name} have no evaluated scenario in common")
@@ -84,15 +106,18 @@ def _judge(baseline: Evaluated, candidate: Evaluated, differences: Differences, 
     not_by_loss = [key for key in failing if not fails_by_loss(differences, worse[key], key.scenario)]
     # Not for times: they differ between two runs of one build.
     to_review = any((differences.new, differences.moved, differences.relabelled, differences.severity_changed))
+    to_review = to_review or bool(differences.by_obeying)
+    one_build = are_one_build(baseline, candidate)
     unknown = [_check(key) for key in failed if key not in baseline.outcomes]
     unknown += [name for name, faults in candidate.lint.items() if faults and name not in baseline.lint]
-    lint = list(_worse_lint(baseline, candidate))
+    unknown += [f"rule {name}" for name in _new_silent_rules(baseline, candidate)]
+    lint = list(_worse_lint(baseline, candidate, differences))
     reasons = [
         *unfinished,
         *_number_lost(differences),
         *(f"{_check(key)} fails, and passes with {baseline.name}" for key in not_by_loss),
         *lint,
-        *moved.reasons(),
+        *(moved.reasons() if one_build else moved.grouped(candidate.name)),
         *[f"{len(unknown)} checks fail that {baseline.name} does not have ({few(unknown)})"] * bool(unknown),
         *_numbers(differences),
         *[f"slower: {few(list(map(_check, slower)))}"] * bool(slower),
@@ -100,27 +125,44 @@ def _judge(baseline: Evaluated, candidate: Evaluated, differences: Differences, 
     if unfinished:
         return INCOMPLETE, reasons
     # What another version or scanner does not look for is to be seen by people.
-    if differences.lost or failing or lint or (moved.loses and _are_one_build(baseline, candidate)):
+    if differences.regressing() or failing or lint or (moved.loses and one_build):
         return REGRESSION, reasons
     if unknown:
         return INCOMPLETE, reasons
     return (REVIEW if to_review or moved.loses else SAFE), reasons or ["nothing differs"]
 
 
-def _are_one_build(baseline: Evaluated, candidate: Evaluated) -> bool:
-    return all(baseline.scanner[name] == candidate.scanner[name] for name in ("name", "version"))
+def are_one_build(baseline: Evaluated, candidate: Evaluated) -> bool:
+    """Whether both are the same version of the same scanner: then nothing but the user's own wishes differs."""
+    return are_one_scanner(baseline.scanner, candidate.scanner)
 
 
-def _worse_lint(baseline: Evaluated, candidate: Evaluated) -> Iterator[str]:
+def are_one_scanner(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether the `scanner` of two reports is the same version of the same scanner."""
+    return all(one[name] == other[name] for name in ("name", "version"))
+
+
+def _new_silent_rules(baseline: Evaluated, candidate: Evaluated) -> list[str]:
+    """The rules of the candidate's user that never fire, and did not fail for the baseline."""
+    if baseline.surveyed is None or candidate.surveyed is None:
+        return []
+    silent = {name for name, fires in baseline.surveyed.rules.items() if not fires}
+    return sorted(candidate.surveyed.silent_own - silent)
+
+
+def _worse_lint(baseline: Evaluated, candidate: Evaluated, differences: Differences) -> Iterator[str]:
+    # As CL-2 names them.
+    excused = {f"{one.scenario} {one.file_path}:{one.line_number} ({one.rule_id})" for one in differences.by_obeying}
     for name in sorted(candidate.lint.keys() & baseline.lint.keys()):
-        if not candidate.lint[name] <= baseline.lint[name]:
+        if not candidate.lint[name] - excused <= baseline.lint[name]:
             how = " for more than" if baseline.lint[name] else ", and passes"
             yield f"{name} fails{how} with {baseline.name}"
 
 
 def _number_lost(differences: Differences) -> Iterator[str]:
-    if differences.lost:
-        yield f"{len(differences.lost)} lost in {few(sorted(differences.losing()))}"
+    for lost, why in ((differences.regressing(), ""), (differences.by_obeying, " by what it obeys")):
+        if lost:
+            yield f"{len(lost)} lost in {few(sorted({one.scenario for one in lost}))}{why}"
 
 
 def _numbers(differences: Differences) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
 from gitleaks_eval.scenarios.places import Place
@@ -48,7 +48,8 @@ class Differences:
     """The findings that differ, by what that means, in a stable order; `left_out` says what was not compared.
 
     In the scenarios `uncompared` the candidate does not find something exactly that only its own truth lists.
-    `restored` are exact with the candidate, and moved or relabelled with the baseline.
+    `restored` are exact with the candidate, and moved or relabelled with the baseline. Of what is lost, `by_obeying` is
+    what an entry hides that one of two versions obeys and the other ignores.
     """
 
     lost: tuple[Difference, ...] = ()
@@ -61,18 +62,33 @@ class Differences:
     severity_changed: tuple[Difference, ...] = ()
     left_out: tuple[str, ...] = ()
     uncompared: frozenset[str] = frozenset()
+    by_obeying: frozenset[Difference] = frozenset()
+
+    def excusing(self, places: Mapping[str, Collection[Place]]) -> "Differences":
+        """The same, where what is lost at these places of a scenario is a matter of review."""
+        excused = {
+            one
+            for one in self.lost
+            if (one.file_path, one.line_number or 0, one.rule_id) in places.get(one.scenario, ())
+        }
+        return replace(self, by_obeying=frozenset(excused))
+
+    def regressing(self) -> tuple[Difference, ...]:
+        """What is lost and no matter of review."""
+        return tuple(one for one in self.lost if one not in self.by_obeying)
 
     def losing(self) -> frozenset[str]:
-        """The scenarios in which something is lost."""
-        return frozenset(one.scenario for one in self.lost)
+        """The scenarios in which something is lost that is no matter of review."""
+        return frozenset(one.scenario for one in self.regressing())
 
     def to_review(self) -> frozenset[str]:
         """The scenarios in which something is new, moved, relabelled or of another severity, and nothing lost."""
-        concerned = (*self.new, *self.moved, *self.relabelled, *self.severity_changed)
+        concerned = (*self.new, *self.moved, *self.relabelled, *self.severity_changed, *self.by_obeying)
         return frozenset(one.scenario for one in concerned) - self.losing()
 
 
-DIFFERENCES = tuple(one.name for one in fields(Differences) if one.name not in {"left_out", "uncompared"})
+_NO_KINDS = {"left_out", "uncompared", "by_obeying"}
+DIFFERENCES = tuple(one.name for one in fields(Differences) if one.name not in _NO_KINDS)
 
 
 def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, Matching]) -> Differences:
@@ -92,7 +108,7 @@ def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, M
         left_out += _left_out(name, *truths)
         if _unlisted(baseline[name]) != _unlisted(candidate[name]):
             left_out.append(f"{name}: the ground truths count different numbers that they do not list: not compared")
-    kinds = {kind: tuple(found[kind]) for kind in DIFFERENCES}
+    kinds: dict[str, Any] = {kind: tuple(found[kind]) for kind in DIFFERENCES}
     return Differences(left_out=tuple(left_out), uncompared=frozenset(uncompared), **kinds)
 
 

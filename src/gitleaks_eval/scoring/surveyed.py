@@ -1,6 +1,6 @@
-"""Which rules fire and which places are seen, of one candidate against another. Pure."""
+"""Which rules fire, which places are seen and what entries hide, of one candidate against another. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,43 +8,107 @@ from gitleaks_eval.core.text import few
 
 FOUND = frozenset({"fires", "reported_as"})
 SEEN = frozenset({"seen", "accepted"})
-NOT_ASKED = "not_asked"
+NOT_ASKED, NEVER_FIRES, ACCEPTED = "not_asked", "never_fires", "accepted"
+# An entry that may hide something, as far as is known; one that was accepted is no news.
+HIDES = frozenset({"live", "no_witness"})
+SWITCHES_OFF, REPLACES, BY_PATH = "disabled", "override", "path"
 NAMED_AT_MOST = 3
+# How the places of a family are called where another build does not look there, and where it alone does.
+_FAMILIES = {
+    "path": ("path{s} that {name} skips", "path{s} that only {name} scans"),
+    "form": ("form{s} of text that {name} does not read", "form{s} of text that only {name} reads"),
+    "git": ("corner{s} of git that {name} does not see", "corner{s} of git that only {name} sees"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """An entry of a configuration: its kind and text, `file:line`, and how many rules and places it hides."""
+
+    kind: str
+    text: str
+    where: str
+    rules: int
+    places: int
+    status: str
+
+    @property
+    def said(self) -> str:
+        """`evil.toml:3 disabledRules: switches off 216 rules`, as people read it."""
+        does, title = (
+            ("switches off", self.text) if self.kind == SWITCHES_OFF else ("hides", f"{self.kind} {self.text}")
+        )
+        # At a path that is allowed all rules are silent: that says nothing of how wide it is.
+        counts = ((0 if self.kind == BY_PATH else self.rules, "rule"), (self.places, "place"))
+        parts = [f"{count} {name}{'s' * (count != 1)}" for count, name in counts if count]
+        nothing = "hides no usual place" if self.kind == BY_PATH else "not measured"
+        return f"{self.where} {title}: {f'{does} ' + ' and '.join(parts) if parts else nothing}"
 
 
 @dataclass(frozen=True, slots=True)
 class Surveyed:
-    """Of each rule whether it fires, and of each place that was asked whether it is seen."""
+    """Of each rule whether it fires, of each place that was asked whether it is seen, and what each entry hides.
+
+    `silent_own` are rules of the user's that never fire.
+    """
 
     rules: Mapping[str, bool]
     places: Mapping[str, bool]
+    entries: Sequence[Hiding] = ()
+    silent_own: frozenset[str] = frozenset()
+    accepted_rules: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """What a candidate no longer finds and what it finds in addition: ids of rules, titles of places."""
+    """What a candidate no longer finds and what it finds in addition: ids of rules, titles of places.
+
+    `entries_wider` are those of its entries, as `file:line`, that are new or hide more than before, and `widened` the
+    same as people read them.
+    """
 
     rules_lost: tuple[str, ...] = ()
     rules_gained: tuple[str, ...] = ()
     places_lost: tuple[str, ...] = ()
     places_gained: tuple[str, ...] = ()
+    entries_wider: tuple[str, ...] = ()
+    widened: tuple[str, ...] = ()
 
     @property
     def loses(self) -> bool:
-        """Whether anything is lost."""
-        return bool(self.rules_lost or self.places_lost)
+        """Whether anything is lost, or may be."""
+        return bool(self.rules_lost or self.places_lost or self.entries_wider)
+
+    @property
+    def ids(self) -> dict[str, list[str]]:
+        """The lists of comparison.json."""
+        names = ("rules_lost", "rules_gained", "places_lost", "places_gained", "entries_wider")
+        return {name: list(getattr(self, name)) for name in names}
 
     def reasons(self) -> Iterator[str]:
-        """A line for each list that is not empty; what is lost first."""
+        """A line for each list that is not empty, of one build with two configurations; what is lost first."""
         named = (
             (self.rules_lost, "rules no longer fire"),
             (self.places_lost, "places are no longer seen"),
+            (self.entries_wider, "entries are new or hide more"),
             (self.rules_gained, "more rules fire"),
             (self.places_gained, "more places are seen"),
         )
         for names, text in named:
             if names:
                 yield f"{len(names)} {text} ({few(names, NAMED_AT_MOST)})"
+
+    def grouped(self, candidate: str) -> Iterator[str]:
+        """The same of two builds: places by what they are, since nobody has asked for the difference."""
+        if self.rules_lost:
+            yield f"{len(self.rules_lost)} rules that {candidate} does not find ({few(self.rules_lost, NAMED_AT_MOST)})"
+        yield from _by_family(self.places_lost, 0, candidate)
+        if self.entries_wider:
+            listed = few(self.entries_wider, NAMED_AT_MOST)
+            yield f"{len(self.entries_wider)} entries hide more with {candidate} ({listed})"
+        if self.rules_gained:
+            yield f"{len(self.rules_gained)} more rules fire ({few(self.rules_gained, NAMED_AT_MOST)})"
+        yield from _by_family(self.places_gained, 1, candidate)
 
 
 def surveyed_from(coverage: Mapping[str, Any] | None) -> Surveyed | None:
@@ -57,17 +121,67 @@ def surveyed_from(coverage: Mapping[str, Any] | None) -> Surveyed | None:
         for row in coverage["places"]
         if row["status"] != NOT_ASKED
     }
-    return Surveyed(rules, places)
+    entries = tuple(
+        Hiding(
+            row["kind"],
+            row["entry"],
+            f"{row['file']}:{row['line']}",
+            row["silences_rules"],
+            row["hides_places"],
+            row["status"],
+        )
+        for row in coverage.get("entries", ())
+    )
+    silent = frozenset(row["rule_id"] for row in coverage["rules"] if row["status"] == NEVER_FIRES and row.get("own"))
+    return Surveyed(rules, places, entries, silent, _accepted_rules(entries, coverage.get("switched_off", ())))
 
 
-def moves(before: Surveyed, after: Surveyed) -> Moves:
-    """What changes; a place that one of the two did not ask is left out, a rule that is not there does not fire."""
+def moves(before: Surveyed, after: Surveyed, silent: Collection[str] | None = None) -> Moves:
+    """What changes; a place that one of the two did not ask is left out.
+
+    Args:
+        before: the baseline.
+        after: the candidate.
+        silent: the rules of the baseline whose samples the candidate no longer finds. Where nobody asked, a rule is
+            taken for lost that does not fire with samples of its own.
+    """
+    lost = _only(before.rules, after.rules) if silent is None else sorted(silent)
+    wider = [one for one in after.entries if one.status in HIDES and _is_wider(one, before, after)]
     return Moves(
-        rules_lost=tuple(_only(before.rules, after.rules)),
+        rules_lost=tuple(name for name in lost if name not in after.accepted_rules),
         rules_gained=tuple(_only(after.rules, before.rules)),
         places_lost=tuple(name for name in _only(before.places, after.places) if name in after.places),
         places_gained=tuple(name for name in _only(after.places, before.places) if name in before.places),
+        entries_wider=tuple(dict.fromkeys(one.where for one in wider)),
+        widened=tuple(one.said for one in sorted(wider, key=lambda one: (-one.places, -one.rules, one.where))),
     )
+
+
+def _accepted_rules(entries: Sequence[Hiding], switched_off: Collection[str]) -> frozenset[str]:
+    replaced = {one.text for one in entries if one.kind == REPLACES and one.status == ACCEPTED}
+    off = {one.status for one in entries if one.kind == SWITCHES_OFF}
+    return frozenset(replaced | (set(switched_off) if off == {ACCEPTED} else set()))
+
+
+def _is_wider(one: Hiding, before: Surveyed, after: Surveyed) -> bool:
+    """Whether an entry is new, or hides more than the one that says the same in the baseline.
+
+    An entry of paths silences every rule there is at its path, and more rules are no wider path; one of values may
+    fit each rule that is new.
+    """
+    known = [other for other in before.entries if (other.kind, other.text) == (one.kind, one.text)]
+    if not known or one.places > max(other.places for other in known):
+        return True
+    more_rules = max(0, len(after.rules) - len(before.rules))
+    return one.kind != BY_PATH and one.rules > max(other.rules for other in known) + more_rules
+
+
+def _by_family(titles: Collection[str], number: int, candidate: str) -> Iterator[str]:
+    for family, texts in _FAMILIES.items():
+        cases = [case for name, _, case in (title.partition(":") for title in titles) if name == family]
+        if cases:
+            text = texts[number].format(s="s" * (len(cases) != 1), name=candidate)
+            yield f"{len(cases)} {text}: {few(cases, NAMED_AT_MOST)}"
 
 
 def _only(one: Mapping[str, bool], other: Mapping[str, bool]) -> Iterator[str]:

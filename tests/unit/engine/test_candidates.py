@@ -208,7 +208,10 @@ def test_the_baseline_comes_first_by_its_mark_else_by_its_place(tmp_path: Path) 
     ("text", "part"),
     [
         ("[.a]\nbaseline = true\n[.b]\nbaseline = true\n", "a and b are both the baseline; mark one"),
-        ("[.a]\nverison = '8.30.1'\n", "unknown key 'verison'; there are baseline, binary, config, decode_depth, mode"),
+        (
+            "[.a]\nverison = '8.30.1'\n",
+            "unknown key 'verison'; there are args, baseline, binary, config, decode_depth, mode",
+        ),
         ("[.a]\nversion = 8\n", "version = 8 is not a str"),
         ("[.a]\nversion = '8'\n", "'8': not a version of Gitleaks"),
         ("[.a]\nscanner = 'trufflehog'\n", "'trufflehog' is no scanner that is known; write one of gitleaks, betterl"),
@@ -220,7 +223,7 @@ def test_the_baseline_comes_first_by_its_mark_else_by_its_place(tmp_path: Path) 
         ("[.a]\ndecode_depth = -1\n", "decode_depth -1 is below zero"),
         ("[.a]\ndecode_depth = 101\n", "decode_depth is above 100"),
         ("[.a]\ndecode_depth = 99999999999999999999\n", "a number has more than 64 bits"),
-        ("[.a]\nmode = 'files'\n", "mode 'files': there are git and dir"),
+        ("[.a]\nmode = 'files'\n", "mode 'files': there are git, dir, staged"),
         ("[.a]\nconfig = ['x.toml']\n", "config = ['x.toml'] is not a str"),
         ("[.a]\nconfig = 'none.toml'\n", "none.toml"),
         ("[.a]\nbinary = 'none'\n", "none"),
@@ -282,8 +285,55 @@ def _one_table(folder: Path) -> Root:
 
 
 def test_what_fails_a_comparison_is_review_or_regression(tmp_path: Path) -> None:
-    assert not read_settings(root_of(tmp_path)).accepts_review
+    assert read_settings(root_of(tmp_path)).accepts_review
     assert not read_settings(root_of(tmp_path, fail_on="review")).accepts_review
     assert read_settings(root_of(tmp_path, fail_on="regression")).accepts_review
     with pytest.raises(InputError, match="--gitleaks-fail-on 'never': there are review and regression"):
         read_settings(root_of(tmp_path, fail_on="never"))
+
+
+# --- flags of the scanner
+
+
+def test_flags_are_read_from_options_ini_file_and_tables_and_name_candidates(tmp_path: Path) -> None:
+    two = ["", '--max-archive-depth 2 --log-opts="--all -m"']
+    assert names(tmp_path, config=[BUILTIN], args=two) == ["no-args", "max-archive-depth-2-log-opts=-all-m"]
+    (one,) = read(tmp_path, ini={"args": two[1]}, config=[BUILTIN])
+    assert (one.name, one.args) == ("", ("--max-archive-depth", "2", "--log-opts=--all -m"))
+    assert one.options == ["args --max-archive-depth 2 '--log-opts=--all -m'"]
+    (hook,) = tables(tmp_path, "[.hook]\nconfig = 'builtin'\nmode = 'staged'\nargs = '--max-archive-depth=1'\n")
+    assert (hook.mode, hook.args) == ("staged", ("--max-archive-depth=1",))
+    assert hook.options == ["mode staged", "args --max-archive-depth=1"]
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ("args = '-c other.toml'", "[tool.gitleaks-eval.candidates.a] args '-c other.toml': -c is not passed on"),
+        ("args = ['--x']", "args = ['--x'] is not a str"),
+        ("mode = 'dir'\nargs = '--log-opts=-m'", "which mode dir does not read"),
+        ("decode_depth = 1\nargs = '--max-decode-depth 2'", "decode_depth beside --max-decode-depth in args"),
+    ],
+)
+def test_flags_of_a_table_that_cannot_be_meant_are_refused(tmp_path: Path, table: str, problem: str) -> None:
+    assert problem in refusal(tmp_path, f"[.a]\nconfig = 'builtin'\n{table}\n")
+
+
+@pytest.mark.parametrize(
+    ("version", "file", "taken"),
+    [
+        ("8.30.1", ".gitleaks.toml", "GITLEAKS_CONFIG_TOML"),
+        ("8.18.4", ".gitleaks.toml", ".gitleaks.toml"),
+        ("betterleaks@1.4.0", ".betterleaks.toml", ".betterleaks.toml"),
+        ("8.30.1", ".betterleaks.toml", BUILTIN),
+    ],
+)
+def test_the_default_is_what_this_scanner_takes_in_production(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, file: str, taken: str
+) -> None:
+    configs(tmp_path, file)
+    if file == ".gitleaks.toml":
+        monkeypatch.setenv("GITLEAKS_CONFIG_TOML", CONFIG)
+    (one,) = read(tmp_path, version=[version])
+    assert one.configuration
+    assert one.configuration.title(tmp_path).partition(" ")[0] == taken

@@ -1,0 +1,46 @@
+"""What the subcommands share that ask a scanner themselves, without a test session."""
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from gitleaks_eval.command.line import PROGRAM, TAKEN, USAGE_ERROR, Parser, add_option
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.engine.settings import Settings
+
+PASSED, FAILED = 0, 1
+# The options that say who is asked.
+_ASKED = ("binary", "version", "config", "args", "scan_timeout")
+
+
+def asking_parser(name: str, usage: str, description: str, example: str) -> Parser:
+    """A parser with the options that name a scanner and a configuration."""
+    parser = Parser(
+        f"{PROGRAM} {name}",
+        usage=f"{PROGRAM} {name} [options] {usage}",
+        description=description,
+        epilog=f"example:\n  {example}",
+    )
+    for option in TAKEN:
+        if option.name in _ASKED:
+            add_option(parser, option)
+    return parser
+
+
+def settings_of(options: argparse.Namespace) -> Settings:
+    """The settings that these options amount to.
+
+    Raises:
+        InputError: when one is wrong on sight.
+    """
+    values = {name: getattr(options, f"gitleaks_{name}") for name in _ASKED}
+    return Settings.of(**{name: value for name, value in values.items() if value is not None})
+
+
+def told(name: str, run: Callable[[], int]) -> int:
+    """The exit status of a subcommand; an error is told in a line."""
+    try:
+        return run()
+    except EvaluationError as error:
+        sys.stderr.write(f"{PROGRAM} {name}: {error}\n")
+        return USAGE_ERROR if isinstance(error, InputError) else FAILED

@@ -1,0 +1,67 @@
+"""`gitleaks-eval try`: the tests of one rule, then what it alone would newly report in repositories."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, settings_of, told
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.alone import Alone, alone
+from gitleaks_eval.engine.trying import newly_reported, rule_named, rule_tests
+from gitleaks_eval.repositories.sources import real_repositories
+from gitleaks_eval.scenarios.scenario import RealRepository
+
+FILES_AT_MOST = 20
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Try a rule; 0 when its tests pass, 1 when one fails.
+
+    Raises:
+        SystemExit: with status 4 when the arguments are wrong on sight, with 0 after `--help`.
+    """
+    parser = asking_parser(
+        "try",
+        "RULE [REPO ...]",
+        "Test one rule of the configuration, then say what it alone would newly report in these repositories.",
+        "gitleaks-eval try acme-token ../billing ../shop",
+    )
+    parser.add_argument("rule", metavar="RULE", help="the id of a rule that is in force")
+    parser.add_argument(
+        "repositories", nargs="*", metavar="REPO", help="[NAME=]PATH or URL; cloned, never scanned in place"
+    )
+    options = parser.parse_args(arguments)
+    return told("try", lambda: _tried(options))
+
+
+def _tried(options: argparse.Namespace) -> int:
+    repositories = real_repositories(options.repositories, Path.cwd(), ())
+    with alone(settings_of(options)) as one:
+        _say(one.title)
+        rule = rule_named(one, options.rule)
+        tests = list(rule_tests(one, rule))
+        for test in tests:
+            _say(f"{'passed' if test.passes else 'FAILED'}  {rule.id}  {test.said}")
+        for repository in repositories:
+            _say_new(one, options.rule, repository)
+    return PASSED if all(test.passes for test in tests) else FAILED
+
+
+def _say_new(one: Alone, rule_id: str, repository: RealRepository) -> None:
+    files = newly_reported(one, rule_named(one, rule_id), repository)
+    places = sum(file.places for file in files)
+    _say(
+        f"new  {repository.name}  {places} places in {len(files)} files"
+        if files
+        else f"new  {repository.name}  nothing"
+    )
+    for file in files[:FILES_AT_MOST]:
+        _say(f"  {file.said}")
+    if len(files) > FILES_AT_MOST:
+        _say(f"  and {len(files) - FILES_AT_MOST} more files")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{printable(text)}\n")
+    sys.stdout.flush()

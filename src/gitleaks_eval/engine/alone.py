@@ -1,0 +1,67 @@
+"""One candidate without a run: its scanner and configuration found, to be asked a question or two."""
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitleaks_eval.config.chain import copy_configuration
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
+from gitleaks_eval.coverage.subject import Asker, Subject, subject_of
+from gitleaks_eval.engine.asking import scanning
+from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.engine.under_test import find_under_test
+from gitleaks_eval.scanners.scan import Scanner
+
+SEED = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A scanner with the configuration under test, what asks it, and what both are called in a header."""
+
+    subject: Subject
+    scanner: Scanner
+    asker: Asker
+    title: str
+    root: Path
+
+
+@contextmanager
+def alone(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> Iterator[Alone]:
+    """The one candidate of these settings; what it needs stands in a private folder, which is removed.
+
+    Raises:
+        InputError: when there are several candidates.
+        EvaluationError: when there is no scanner.
+    """
+    if len(settings.candidates) > 1:
+        raise InputError("there are several candidates; name one version and one configuration")
+    (candidate,) = settings.candidates
+    check_room()
+    sweep()
+    with private_folder() as folder:
+        under_test = find_under_test(candidate, progress, folder)
+        if under_test.build is None or candidate.configuration is None:
+            raise EvaluationError(under_test.error or "there is no scanner")
+        scratch = Path(tempfile.mkdtemp(prefix="alone-", dir=folder))
+        try:
+            scanner = Scanner(
+                under_test.build,
+                copy_configuration(candidate.configuration, folder),
+                scratch,
+                settings.timeout_seconds,
+                threading.Event(),
+                candidate.decode_depth,
+                candidate.mode,
+                candidate.args,
+            )
+            asker = Asker(scanning(scanner), scratch, SEED)
+            subject = subject_of(candidate.configuration, under_test.build, SEED)
+            yield Alone(subject, scanner, asker, under_test.title(settings.root), settings.root)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)

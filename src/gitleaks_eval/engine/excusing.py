@@ -1,0 +1,61 @@
+"""Which failed tests of rules, places and entries do not fail a comparison."""
+
+from collections.abc import Mapping
+
+from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, Coverage
+from gitleaks_eval.engine.against import silent_for
+from gitleaks_eval.engine.candidates import Candidate
+from gitleaks_eval.engine.coverage import Case, surveyed
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.scoring.comparison import are_one_scanner
+from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, TO_REVIEW
+from gitleaks_eval.scoring.surveyed import Moves, Surveyed, moves, surveyed_from
+
+
+def excuse_case(session: Session, case: Case) -> str | None:
+    """Why a failed test of the survey does not fail the comparison, else None.
+
+    What fails for the baseline too is as in the baseline; what differs is lost, or between two builds to review.
+
+    Raises:
+        EvaluationError: when the baseline or the candidate could not be asked.
+    """
+    settings, saved = session.settings, session.settings.baseline
+    if saved is None and case.candidate == settings.candidates[0].name:
+        return AS_IN_BASELINE
+    candidate = next(one for one in settings.candidates if one.name == case.candidate)
+    mine = surveyed(session, candidate)
+    before = saved.surveyed if saved else _read(surveyed(session, settings.candidates[0]))
+    after = _read(mine)
+    if before is None:
+        return None
+    if not _is_new(case, before, moves(before, after, silent_for(session, candidate))):
+        return AS_IN_BASELINE
+    if settings.accepts_review and not are_one_scanner(_scanner(session, None), _scanner(session, candidate)):
+        return TO_REVIEW
+    return None
+
+
+def _is_new(case: Case, before: Surveyed, moved: Moves) -> bool:
+    """Whether the candidate fails the test for what the baseline does not have."""
+    if case.kind == RULE:
+        return case.name in moved.rules_lost or before.rules.get(case.name, True)
+    if case.kind == PLACE:
+        return case.name in moved.places_lost
+    # Where one line has several entries, the others have a number.
+    is_wider = case.name.partition("#")[0] in moved.entries_wider
+    return is_wider if case.kind == ENTRY else moved.loses
+
+
+def _read(coverage: Coverage) -> Surveyed:
+    read = surveyed_from(coverage.rows())
+    assert read is not None  # noqa: S101 - for the type checker: there are rows
+    return read
+
+
+def _scanner(session: Session, candidate: Candidate | None) -> Mapping[str, str | None]:
+    """Name and version of a candidate, or (None) of the baseline."""
+    if candidate is None and session.settings.baseline:
+        return session.settings.baseline.scanner
+    build = session.build((candidate or session.settings.candidates[0]).name)
+    return {"name": build.name if build else None, "version": build.version if build else None}

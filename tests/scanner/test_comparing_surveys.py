@@ -1,0 +1,183 @@
+"""Comparisons of rules, places and entries, with real scanners: what is lost between two configurations or builds."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ran import RESULTS, Ran, evaluate
+
+from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.scanners.build import probe
+
+OLD, NEW = "8.18.4", "8.30.1"
+BESIDE = "--gitleaks-only=rules,places,entries"
+ALL = "--gitleaks-only=scenarios,rules,places,entries"
+EXTENDS = "[extend]\nuseDefault = true\n"
+KEPT = {"aws-access-token", "generic-api-key", "github-pat", "private-key", "slack-bot-token", "stripe-access-token"}
+SOURCES = f"{EXTENDS}[allowlist]\npaths = ['(^|/)src/']\n"
+OWN = "[[rules]]\nid = 'acme'\nregex = 'acme_{form}'\nkeywords = ['acme_']\n"
+TEAM = f"""{EXTENDS}disabledRules = ["generic-api-key"]
+{OWN.format(form="[a-z0-9]{32}")}
+[[allowlists]]
+paths = ['(^|/)fixtures/', '\\.lock$']
+[[allowlists]]
+stopwords = ["example"]
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def scanners(gitleaks: Callable[[str], Path]) -> None:
+    """Installed once, outside the runs."""
+    for version in (OLD, NEW):
+        gitleaks(version)
+
+
+def compared(folder: Path, *names: str, more: tuple[str, ...] = (), version: str = NEW) -> Ran:
+    options = [f"--gitleaks-config={name}" for name in names]
+    return evaluate(folder, f"--gitleaks-version={version}", *options, *more)
+
+
+def section(ran: Ran) -> list[str]:
+    """Our section of the terminal, without its title and pytest's last line."""
+    lines = ran.text.splitlines()
+    start = next(index for index, line in enumerate(lines) if " gitleaks-eval comparison " in line)
+    return [line for line in lines[start + 1 :] if not re.match(r"^=+ .* =+$", line)]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, gitleaks: Callable[[str], Path]) -> Path:
+    """A folder with configurations."""
+    folder = tmp_path_factory.mktemp("project")
+    build = probe(gitleaks(NEW), "a test")
+    ids = [rule["id"] for rule in builtin_document(Path(build.path), build.sha256)["rules"]]
+    off = [one for one in ids if one not in KEPT]
+    paths = [
+        r"(^|/)(src|lib|test|vendor|deploy/k8s|terraform)/",
+        r"\.(ya?ml|tf|go|js|ts|java|properties|xml|sh|ipynb)$",
+    ]
+    contents = {
+        "evil": f"{EXTENDS}disabledRules = {off}\n[[allowlists]]\npaths = {json.dumps(paths)}\n",
+        "sources": SOURCES,
+        "team": TEAM,
+        "narrow": TEAM.replace("{32}", "{24}[0-9]{8}"),
+        "dropped": TEAM.replace("acme", "other"),
+        "wider": TEAM.replace("fixtures/", "(fixtures|docs)/"),
+        "more": TEAM + OWN.format(form="[A-Z]{32}").replace("acme", "more"),
+    }
+    for name, content in contents.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_a_configuration_that_switches_off_rules_and_allows_paths_is_a_regression_in_few_lines(project: Path) -> None:
+    ran = compared(project, "builtin", "evil", more=(ALL,))
+    assert (ran.status, ran.verdicts) == (1, {"evil": "REGRESSION"})
+    lines = section(ran)
+    assert len(lines) <= 20
+    assert lines[4:7] == [
+        "WIDER  evil:5 path (^|/)(src|lib|test|vendor|deploy/k8s|terraform)/: hides 74 places",
+        r"WIDER  evil:5 path \.(ya?ml|tf|go|js|ts|java|properties|xml|sh|ipynb)$: hides 45 places",
+        "WIDER  evil:3 disabledRules: switches off 216 rules",
+    ]
+    pair = ran.pairs["evil"]
+    # Of some of the 216 another rule still finds the samples.
+    assert 200 < len(pair["rules_lost"]) < 216
+    assert (len(pair["places_lost"]), pair["rules_gained"], pair["places_gained"]) == (105, [], [])
+    assert pair["entries_wider"] == ["evil:5", "evil:3"]
+    by_place = {row["place"]: row["seen"] for row in ran.comparison["places"]}
+    assert by_place["path:src/main.py"] == {"builtin": True, "evil": False}
+    assert "| paths | src/main.py | seen | not seen |" in ran.markdown
+    assert re.search(r"\| paths \| \d+ others \| seen \| seen \|", ran.markdown)
+
+
+def test_one_allowed_folder_and_a_narrowed_a_dropped_or_a_widened_entry_are_regressions(project: Path) -> None:
+    ran = compared(project, "team", "narrow", "dropped", "wider", "sources", "more", more=(BESIDE,))
+    expected = {**dict.fromkeys(("narrow", "dropped", "wider", "sources"), "REGRESSION"), "more": "SAFE"}
+    assert (ran.status, ran.verdicts) == (1, expected)
+    pairs = ran.pairs
+    # What a narrowed regex makes of itself fires; the samples of the baseline do not.
+    assert (pairs["narrow"]["rules_lost"], pairs["narrow"]["entries_wider"]) == (["acme"], [])
+    assert (pairs["dropped"]["rules_lost"], pairs["dropped"]["rules_gained"]) == (["acme"], ["other"])
+    assert (pairs["wider"]["rules_lost"], pairs["wider"]["entries_wider"]) == ([], ["wider:10"])
+    assert len(pairs["sources"]["places_lost"]) == 72
+    # One more rule makes no entry wider.
+    assert (pairs["more"]["rules_gained"], pairs["more"]["entries_wider"]) == (["more"], [])
+
+
+def test_a_saved_baseline_knows_what_was_found_and_what_hid(project: Path) -> None:
+    saved = ("--gitleaks-save-baseline=base.json", ALL)
+    assert compared(project, "builtin", more=saved).status == 0
+    ran = compared(project, "sources", more=("--gitleaks-baseline=base.json", ALL))
+    assert (ran.status, set(ran.verdicts.values())) == (1, {"REGRESSION"})
+    again = compared(project, "builtin", more=("--gitleaks-baseline=base.json", ALL))
+    assert (again.status, [pair["reasons"] for pair in again.pairs.values()]) == (0, [["nothing differs"]])
+
+
+def test_an_upgrade_says_what_it_starts_to_obey_and_what_that_loses_is_to_review(project: Path) -> None:
+    ran = compared(project, "team", version=OLD, more=(f"--gitleaks-version={NEW}", ALL, "-rx"))
+    assert (ran.status, ran.verdicts) == (0, {NEW: "REVIEW"})
+    pair = ran.pairs[NEW]
+    assert pair["reasons"][0] == f"{NEW} starts to obey disabledRules and 2 [[allowlists]], which {OLD} ignores"
+    assert {(one["rule_id"], one["hidden_by"]) for one in pair["lost"]} == {
+        ("generic-api-key", "hidden by team [extend] disabledRules[0]")
+    }
+    skipped = next(reason for reason in pair["reasons"] if " paths that " in reason)
+    assert re.fullmatch(rf"\d+ paths that {NEW} skips: .*, .*, .*, …", skipped)
+    assert f"[{NEW}-mixed-secrets] - to review" in ran.text
+    assert len(section(ran)) <= 20
+    back = compared(project, "team", version=NEW, more=(f"--gitleaks-version={OLD}", BESIDE))
+    assert back.pairs[OLD]["reasons"][0] == f"{OLD} ignores disabledRules and 2 [[allowlists]], which {NEW} obeys"
+
+
+def test_what_is_to_review_fails_where_that_is_asked(project: Path) -> None:
+    more = (f"--gitleaks-version={NEW}", BESIDE, "--gitleaks-fail-on=review")
+    ran = compared(project, "builtin", version=OLD, more=more)
+    assert (ran.status, ran.verdicts) == (1, {NEW: "REVIEW"})
+
+
+TABLES = """
+[tool.gitleaks-eval.candidates.ci]
+version = "8.30.1"
+config = "builtin"
+baseline = true
+[tool.gitleaks-eval.candidates.hook]
+version = "8.30.1"
+config = "builtin"
+mode = "staged"
+[tool.gitleaks-eval.candidates.merges]
+version = "8.30.1"
+config = "builtin"
+args = '--log-opts="--all -m"'
+[tool.gitleaks-eval.candidates.main]
+version = "8.30.1"
+config = "builtin"
+args = '--log-opts=-m --max-archive-depth 2'
+[tool.gitleaks-eval.candidates.flat]
+version = "8.30.1"
+config = "builtin"
+decode_depth = 0
+"""
+
+
+def test_modes_and_flags_are_compared_as_in_production(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(TABLES, encoding="utf-8")
+    ran = evaluate(tmp_path, "--gitleaks-compare", ALL)
+    pairs = ran.pairs
+    assert ran.verdicts == {"hook": "REGRESSION", "merges": "SAFE", "main": "REGRESSION", "flat": "REGRESSION"}
+    # A hook sees what a merge adds and what is staged; what stands in history alone is lost with the one scenario.
+    assert [(one["scenario"], one["rule_id"]) for one in pairs["hook"]["lost"]] == [
+        ("historical-secrets", "aws-access-token")
+    ]
+    assert pairs["hook"]["places_gained"] == ["git:evil_merge", "git:merge_conflict", "git:staged"]
+    assert "cannot be staged" in (tmp_path / RESULTS / "hook/scorecard.md").read_text(encoding="utf-8")
+    assert pairs["merges"]["places_gained"] == ["git:evil_merge", "git:merge_conflict"]
+    # With log options `--all` is no longer the scanner's own.
+    assert len(pairs["main"]["places_lost"]) == 7
+    assert {"form:gzip", "form:zip"} <= set(pairs["main"]["places_gained"])
+    assert {"form:base64", "form:hex", "form:percent"} <= set(pairs["flat"]["places_lost"])
+    scanners = {name: ran.json(f"{name}/evaluation_report.json")["scanner"] for name in ("hook", "main", "ci")}
+    assert scanners["hook"]["mode"] == "staged"
+    assert scanners["main"]["args"] == ["--log-opts=-m", "--max-archive-depth", "2"]
+    assert not {"args", "mode"} & scanners["ci"].keys()

@@ -1,0 +1,141 @@
+"""`gitleaks-eval explain` and `try` on a real scanner: what stops a rule is said, and no value is."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from builders import git
+
+from gitleaks_eval import command
+from gitleaks_eval.scenarios.pattern import generate
+
+pytestmark = pytest.mark.usefixtures("own_environment")
+
+EXTENDS = "[extend]\nuseDefault = true\n"
+PAT, KEY, ACME = (generate(form, "explain") for form in ("ghp_[a-z0-9]{36}", "[a-z0-9]{32}", "acme_[a-z0-9]{20}"))
+OWN = "[[rules]]\nid = 'acme'\nregex = 'acme_[a-z0-9]{20}'\n"
+ALLOW = " # gitleaks:" + "allow"
+
+
+@pytest.fixture
+def told(
+    tmp_path: Path,
+    gitleaks: Callable[[str], Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., tuple[int, str]]:
+    """Run a subcommand with a configuration; its status, and what it said, which holds no value."""
+    monkeypatch.chdir(tmp_path)
+    binary = gitleaks("8.30.1")
+
+    def run(name: str, *arguments: str, config: str = "") -> tuple[int, str]:
+        (tmp_path / "my.toml").write_text(config or EXTENDS, encoding="utf-8")
+        status = command.main([name, f"--binary={binary}", "--config=my.toml", *arguments])
+        out, err = capsys.readouterr()
+        text = out + err
+        for value in (PAT, KEY, ACME):
+            assert value[5:13] not in text
+        return status, text
+
+    return run
+
+
+STOPPED = [
+    ("a.py", f'token = "{PAT}"{ALLOW}\n', "", "github-pat  inline comment: "),
+    ("go.sum", f'token = "{PAT}"\n', "", "github-pat  allowlist entry: the scanner's own [allowlist] paths["),
+    ("src/a.py", f'token = "{PAT}"\n', f"{EXTENDS}[allowlist]\npaths = ['^src/']\n",
+     "github-pat  allowlist entry: my.toml [allowlist] paths[0] ^src/"),
+    ("a.py", f'api_key = "example{KEY}"\n', "", "generic-api-key  stop word: the scanner's own "),
+    ("a.py", f'api_key = "{KEY}"\n', f"{EXTENDS}disabledRules = ['generic-api-key']\n",
+     "generic-api-key  configuration: switched off by my.toml [extend] disabledRules"),
+    ("a.py", 'token = "ghp_' + "a" * 36 + '"\n', "", "github-pat  entropy: "),
+    ("a.py", f"x = {ACME}\n", OWN + "keywords = ['billing']\n", "acme  keyword: none of billing stands there"),
+    ("a.py", f"x = {ACME}\n", OWN + "entropy = 4.9\n", "acme  entropy: "),
+    ("a.py", f"x = {ACME}\n", OWN + "path = 'yaml$'\n", "acme  path: it looks at files only whose path matches yaml$"),
+    ("a.py", f"x = {ACME}\n", OWN + "path = 'yaml$'\nentropy = 4.9\n", "acme  entropy and path: "),
+    ("a.py", f"x = {ACME[:-4]}\n", OWN + "keywords = ['acme_']\n", "acme  regex: a keyword of it stands there"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "content", "config", "said"), STOPPED)
+def test_what_stops_the_nearest_rule_is_named(
+    told: Callable[..., tuple[int, str]], tmp_path: Path, *, path: str, content: str, config: str, said: str
+) -> None:
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    (tmp_path / path).write_text(content, encoding="utf-8")
+    status, text = told("explain", path, config=config)
+    assert status == 1
+    assert text.splitlines()[1] == f"not reported  {path}"
+    assert f"stopped  {said}" in text
+
+
+def test_a_text_that_git_takes_for_no_text_is_said_to_stand_in_a_wrong_place(
+    told: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_bytes(f'token = "{PAT}"\n'.encode("utf-16"))
+    status, text = told("explain", "a.py")
+    assert status == 1
+    assert "stopped  github-pat  place: the file is no text to git" in text
+
+
+def test_a_line_that_is_reported_ends_with_0_and_another_line_of_the_file_with_1(
+    told: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text(f'# nothing\ntoken = "{PAT}"\n', encoding="utf-8")
+    status, text = told("explain", "a.py:2")
+    assert (status, "reported  a.py:2  by github-pat" in text) == (0, True)
+    status, text = told("explain", "a.py:1")
+    assert (status, "not reported  a.py:1  no rule is near" in text) == (1, True)
+
+
+def test_a_text_on_standard_input_is_explained(
+    told: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = SimpleNamespace(buffer=io.BytesIO(f'token = "{PAT}"\n'.encode()))
+    monkeypatch.setattr("sys.stdin", given)
+    assert told("explain")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["explain", "none.py"], "none.py: does not exist"),
+        (["explain", "my.toml:99"], "my.toml:99: there is no such line; the file has 2"),
+        (["explain", "--args=-c x", "my.toml"], "-c is not passed on"),
+        (["try", "github"], "'github': no rule in force has this id; there is github-"),
+        (["try", "jwt", "nowhere"], "nowhere"),
+    ],
+)
+def test_what_cannot_be_meant_ends_with_status_4(
+    told: Callable[..., tuple[int, str]], arguments: list[str], problem: str
+) -> None:
+    status, text = told(*arguments)
+    assert status == 4
+    assert problem in text
+
+
+def test_a_rule_is_tried_with_its_samples_and_what_it_alone_would_newly_report(
+    told: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    repository = tmp_path / "billing"
+    repository.mkdir()
+    git(repository, "init", "-q")
+    (repository / "values.yaml").write_text(f"a: {ACME}\n\nb: {ACME}\n", encoding="utf-8")
+    # The generic rule finds it anyway.
+    (repository / "old.py").write_text(f'api_key = "{ACME}"\n', encoding="utf-8")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "Add them")
+    status, text = told("try", "acme", "billing", config=EXTENDS + OWN)
+    assert status == 0
+    assert text.splitlines()[1:] == [
+        "passed  acme  finds 5 of 5 samples made from its own regex",
+        "new  billing  2 places in 1 files",
+        "  values.yaml  2 places (lines 1, 3)  ********",
+    ]
+    status, text = told("try", "acme", config=OWN + "entropy = 4.9\n")
+    assert status == 1
+    assert "FAILED  acme  finds 0 of 5 samples made from its own regex: entropy: no value" in text
+    status, text = told("try", "acme", config=f"{EXTENDS}{OWN}[allowlist]\nregexes = ['acme_']\n")
+    assert (status, "an allowlist hides them" in text) == (1, True)
