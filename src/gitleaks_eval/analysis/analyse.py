@@ -63,7 +63,7 @@ def analyse(  # noqa: PLR0913 - each is a word of its own
     shown = report_masks(findings, [provenance.branch]) if masks is None else masks
     entries = [
         _finding(finding, policy, finding["Commit"] or provenance.commit, shown, in_head=in_head[id(finding)])
-        for finding in sorted(findings, key=_report_order)
+        for finding in sorted(findings, key=report_order)
     ]
     current = sum(entry["in_current_head"] for entry in entries)
     files = _files(entries)
@@ -114,7 +114,8 @@ def report_masks(
     return masks_of((*said, *others), (finding["Secret"] for finding in findings), before or Masks())
 
 
-def _report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+def report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What the findings of an analysis are sorted by."""
     # The order of a report differs from run to run (scanner-measured); the secret only breaks ties.
     return (
         finding["File"],

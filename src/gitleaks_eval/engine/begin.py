@@ -37,6 +37,7 @@ def lay_out(
     `titles` name scanner and configuration for judges; only with `judges` traces of secrets are kept.
     """
     run_id, trace_key = str(uuid.uuid4()), secrets.token_hex(32) if judges else ""
+    value_key = secrets.token_hex(32) if settings.compares and settings.real_repositories else ""
     benches = {}
     for index, (one, title) in enumerate(zip(under_test, titles, strict=True)):
         own = _own_folder(settings, folder, index)
@@ -54,6 +55,7 @@ def lay_out(
             turns=str(folder / "turns"),
             decode_depth=one.candidate.decode_depth,
             mode=one.candidate.mode,
+            value_key=value_key,
         )
     return Shared(str(folder), benches)
 

@@ -11,6 +11,7 @@ from gitleaks_eval.checks.result import CheckResult
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.coverage import survey_cases, survey_left
 from gitleaks_eval.engine.missed import hidden_findings
+from gitleaks_eval.engine.real import compared_repositories
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
 from gitleaks_eval.engine.under_test import UnderTest
@@ -20,9 +21,11 @@ from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring.comparison import compare, neighbours
 from gitleaks_eval.scoring.evaluated import comparability
+from gitleaks_eval.scoring.real_differences import Real
 
 # Times of scans differ from one to the next: the median of so many, taken in turn, counts.
 TIMED_ROUNDS = 3
+NO_VALUES = "not compared: real repositories (a saved report has no values); name both candidates"
 
 
 def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its name
@@ -96,7 +99,16 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
     baseline = saved or sides[0]
     notes = comparability(saved, sides[0].corpus_sha256) if saved else []
     others = sides if saved else sides[1:]
-    pairs = [*(compare(baseline, side, notes) for side in others), *neighbours(others)]
+
+    def real(before: str, after: str) -> Real:
+        """What two candidates differ in on real repositories; a saved report has no values to compare."""
+        if saved and before == saved.name:
+            return Real(notes=(NO_VALUES,) if session.repositories else ())
+        keys = {shown: name for name, shown in names.items()}
+        return compared_repositories(session, keys[before], keys[after])
+
+    pairs = [compare(baseline, side, notes, real(baseline.name, side.name)) for side in others]
+    pairs += neighbours(others, real)
     hidden = {
         (names[name], scenario, *place): text
         for name, run in runs.items()

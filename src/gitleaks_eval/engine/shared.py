@@ -16,7 +16,8 @@ class Bench:
     """What all workers of a run share, in values that travel as JSON.
 
     `title` names scanner and configuration; with the `trace_key` (hex, empty without judges) pieces of
-    secrets are hashed, so that no prompt holds one.
+    secrets are hashed, so that no prompt holds one. With the `value_key` (hex, empty where nothing is compared) what is
+    found in real repositories is hashed, so that candidates are compared by it.
 
     `folder` is private to the run, and `turns`, where scans of all candidates take turns. `scanner` is a
     `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
@@ -35,6 +36,12 @@ class Bench:
     turns: str
     decode_depth: int | None = None
     mode: Mode = "git"
+    value_key: str = ""
+
+    @property
+    def root(self) -> Path:
+        """The private folder of the run, which all candidates share."""
+        return Path(self.turns).parent
 
 
 @dataclass(frozen=True, slots=True)

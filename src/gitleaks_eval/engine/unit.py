@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -16,9 +15,10 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.corpora.expected import without_tolerated
+from gitleaks_eval.engine.clones import removed_unless_compared, shared_clone
+from gitleaks_eval.engine.real_findings import leave_findings
 from gitleaks_eval.engine.scans import Scanned, prove, scanner_of, scenario_repository
 from gitleaks_eval.engine.shared import Bench, analysis_path, masked_path, repository_path, traces_folder
-from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.head import head_contents, read_head
 from gitleaks_eval.scanners.decoded import encoded_texts
 from gitleaks_eval.scanners.scan import Scan
@@ -110,9 +110,8 @@ def _analysed_clone(unit: Unit, repository: RealRepository, stop: threading.Even
     seconds = unit.bench.timeout_seconds
     # The wait for the canary comes before the turn, which others could use.
     proven = prove(unit.bench, unit.canary, stop)
-    folder = Path(unit.bench.folder) / "clones" / repository.name
-    try:
-        cloned = clone(repository, folder, seconds, stop)
+    with removed_unless_compared(unit.bench, repository):
+        cloned = shared_clone(unit.bench, repository, stop)
         scanned = proven.scan_clone(repository.name, cloned.path, seconds)
         findings = scanned.scan.findings
         _leave_traces(unit, scanned.scan)
@@ -126,9 +125,9 @@ def _analysed_clone(unit: Unit, repository: RealRepository, stop: threading.Even
         }
         _leave(repository_path(Path(unit.bench.folder), repository.name), left)
         provenance = _provenance(unit, scanned, repository.name, cloned.branch, cloned.commit)
-        return _analysed(unit, scanned, provenance, head_contents(cloned.path, seconds), masks)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        document = _analysed(unit, scanned, provenance, head_contents(cloned.path, seconds), masks)
+        leave_findings(unit.bench, repository.name, findings, document)
+        return document
 
 
 def _analysed(

@@ -11,6 +11,7 @@ from gitleaks_eval.analysis.matching import MISSED, UNEXPECTED, alias_of
 from gitleaks_eval.analysis.metrics import Counts, Metrics, rate_texts
 from gitleaks_eval.core.text import json_value, markdown, printable
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
+from gitleaks_eval.reports.real_differences import real_json, real_lines, real_markdown
 from gitleaks_eval.scoring.comparison import Pair
 from gitleaks_eval.scoring.differences import DIFFERENCES, Difference
 from gitleaks_eval.scoring.evaluated import Evaluated
@@ -97,6 +98,7 @@ def comparison_lines(compared: Compared) -> list[str]:
         lines += [_lost_line(one, compared.hidden_by(pair, one)) for one in lost[:LINES_AT_MOST]]
         if len(lost) > LINES_AT_MOST:
             lines.append(f"LOST  and {len(lost) - LINES_AT_MOST} more")
+        lines += real_lines(pair.real)
     lines += [printable(f"neighbours  {_against(pair)}: {'; '.join(pair.reasons)}") for pair in compared.neighbours]
     return lines
 
@@ -152,6 +154,7 @@ def _pair(pair: Pair, compared: Compared) -> str:
         json.dumps(json_value({**one._asdict(), "hidden_by": compared.hidden_by(pair, one)}))
         for one in pair.differences.lost
     ]
+    lines["real"] = [json.dumps(json_value(one)) for one in real_json(pair.real)]
     return b"".join(with_long_lists(head, lines)).decode("ascii").strip()
 
 
@@ -278,6 +281,7 @@ def _pair_lines(pair: Pair) -> Iterator[str]:
     changes = [("worse", one) for one in pair.checks_worse] + [("better", one) for one in pair.checks_better]
     cells = [(text, one.check_id, one.scenario or "", one.outcome, one.candidate_outcome) for text, one in changes]
     yield from _table("Checks", ("", "Check", "Scenario", "Baseline", "Candidate"), cells)
+    yield from real_markdown(pair.real)
 
 
 def _differences(title: str, found: Sequence[Difference]) -> Iterator[str]:

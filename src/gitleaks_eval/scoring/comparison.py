@@ -1,6 +1,6 @@
 """What changes from one evaluated candidate to another, finding by finding, and whether it is safe. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 from operator import not_
@@ -10,6 +10,7 @@ from gitleaks_eval.core.text import few
 from gitleaks_eval.scoring.differences import CheckChange, Difference, Differences, find_differences
 from gitleaks_eval.scoring.evaluated import BADNESS, CheckKey, Evaluated
 from gitleaks_eval.scoring.excuses import SPEED, explains, fails_by_loss
+from gitleaks_eval.scoring.real_differences import Real
 from gitleaks_eval.scoring.surveyed import Moves, moves
 
 SAFE, REVIEW, REGRESSION, INCOMPLETE = "SAFE", "REVIEW", "REGRESSION", "INCOMPLETE"
@@ -22,7 +23,7 @@ class Pair:
 
     `time_ratio` is the candidate's scan time over the baseline's, None where one is unknown. A pair that is
     `neighbour` is of two candidates in a row, of which none is the baseline: it decides nothing.
-    `moves` are rules and places, where both were asked for them.
+    `moves` are rules and places, where both were asked for them; `real` is what differs in real repositories.
     """
 
     baseline: str
@@ -35,9 +36,10 @@ class Pair:
     time_ratio: float | None = None
     neighbour: bool = False
     moves: Moves = field(default_factory=Moves)
+    real: Real = field(default_factory=Real)
 
 
-def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()) -> Pair:
+def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = (), real: Real = Real()) -> Pair:
     """Compare two candidates in what both have; `notes` (see `comparability`) go to the reasons.
 
     A comparison with nothing in common is incomplete, never safe.
@@ -45,29 +47,38 @@ def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()
     differences = find_differences(baseline.matchings, candidate.matchings)
     worse, better = _changed_checks(baseline.outcomes, candidate.outcomes)
     moved = moves(baseline.surveyed, candidate.surveyed) if baseline.surveyed and candidate.surveyed else Moves()
-    verdict, reasons = _judge(baseline, candidate, differences, moved)
+    verdict, reasons = _judge(baseline, candidate, differences, moved, real)
     return Pair(
         baseline=baseline.name,
         candidate=candidate.name,
         verdict=verdict,
-        reasons=(*reasons, *notes, *differences.left_out, *_unshared(baseline, candidate)),
+        reasons=(*reasons, *notes, *real.notes, *differences.left_out, *_unshared(baseline, candidate)),
         differences=differences,
         checks_worse=worse,
         checks_better=better,
         time_ratio=candidate.scan_ms / baseline.scan_ms if candidate.scan_ms and baseline.scan_ms else None,
         moves=moved,
+        real=real,
     )
 
 
-def neighbours(candidates: Iterable[Evaluated]) -> list[Pair]:
+def neighbours(
+    candidates: Iterable[Evaluated], real: Callable[[str, str], Real] = lambda _before, _after: Real()
+) -> list[Pair]:
     """Each candidate against the one before it: between which two of many something changed."""
-    return [replace(compare(before, after), neighbour=True) for before, after in pairwise(candidates)]
+    return [
+        replace(compare(before, after, real=real(before.name, after.name)), neighbour=True)
+        for before, after in pairwise(candidates)
+    ]
 
 
-def _judge(baseline: Evaluated, candidate: Evaluated, differences: Differences, moved: Moves) -> tuple[str, list[str]]:
+def _judge(
+    baseline: Evaluated, candidate: Evaluated, differences: Differences, moved: Moves, real: Real
+) -> tuple[str, list[str]]:
     unfinished = [f"{one.name} has errors" for one in (baseline, candidate) if one.has_errors]
     has_surveys = bool(baseline.surveyed and candidate.surveyed)
-    if not has_surveys and not baseline.matchings.keys() & candidate.matchings.keys():
+    unfinished += real.problems
+    if not has_surveys and not real.compared and not baseline.matchings.keys() & candidate.matchings.keys():
         unfinished.append(f"{baseline.name} and {candidate.name} have no evaluated scenario in common")
     unfinished += [
         f"{name}: {candidate.name} misses what only its own ground truth lists"
@@ -95,6 +106,7 @@ def _judge(baseline: Evaluated, candidate: Evaluated, differences: Differences, 
         *moved.reasons(),
         *[f"{len(unknown)} checks fail that {baseline.name} does not have ({few(unknown)})"] * bool(unknown),
         *_numbers(differences),
+        *real.reasons(),
         *[f"slower: {few(list(map(_check, slower)))}"] * bool(slower),
     ]
     if unfinished:
@@ -104,7 +116,7 @@ def _judge(baseline: Evaluated, candidate: Evaluated, differences: Differences, 
         return REGRESSION, reasons
     if unknown:
         return INCOMPLETE, reasons
-    return (REVIEW if to_review or moved.loses else SAFE), reasons or ["nothing differs"]
+    return (REVIEW if to_review or moved.loses or real.to_review() else SAFE), reasons or ["nothing differs"]
 
 
 def _are_one_build(baseline: Evaluated, candidate: Evaluated) -> bool:

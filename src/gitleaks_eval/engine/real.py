@@ -1,0 +1,97 @@
+"""Two candidates on the real repositories: what each pair differs in, and why; made once a run."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.real_causes import causes_of
+from gitleaks_eval.engine.real_findings import FoundInReal, read_findings
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.shared import Bench
+from gitleaks_eval.scenarios.masking import MASK
+from gitleaks_eval.scenarios.scenario import RealRepository
+from gitleaks_eval.scoring.real_differences import Other, Real, RealComparison, RealDifference, changes, folded
+
+
+def compared_repositories(session: Session, baseline: str, candidate: str) -> Real:
+    """What a candidate differs in from another on all real repositories of the run.
+
+    One that could not be evaluated for one of the two is a problem: nothing is known of it.
+    """
+    compared, problems = [], []
+    for repository in session.repositories:
+        try:
+            compared.append(compared_repository(session, baseline, candidate, repository))
+        except EvaluationError as error:
+            problems.append(printable(str(error)))
+    return Real(tuple(compared), tuple(dict.fromkeys(problems)))
+
+
+def compared_repository(session: Session, baseline: str, candidate: str, repository: RealRepository) -> RealComparison:
+    """What a candidate differs in from another on one repository, with the cause of each difference.
+
+    Raises:
+        EvaluationError: when one of the two could not scan it; it names the candidate.
+    """
+    names = [one.name for one in session.settings.candidates]
+    folder = session.folder / "compared" / f"{names.index(baseline)}-{names.index(candidate)}" / repository.name
+
+    def make() -> bytes:
+        sides = [_found(session, name, repository) for name in (baseline, candidate)]
+        return json.dumps(asdict(_comparison(session, (baseline, candidate), repository, *sides))).encode()
+
+    return _read(json.loads(made_once(folder, make).read_bytes()))
+
+
+def _found(session: Session, name: str, repository: RealRepository) -> FoundInReal:
+    workbench = session.workbench(name)
+    try:
+        workbench.document(repository)
+    except EvaluationError as error:
+        raise EvaluationError(f"{name}: {error}") from None
+    found = read_findings(workbench.bench, repository.name)
+    if found is None:
+        raise EvaluationError(f"{name}: repository {repository.name}: its findings are not there")
+    return found
+
+
+def _comparison(
+    session: Session,
+    names: tuple[str, str],
+    repository: RealRepository,
+    baseline: FoundInReal,
+    candidate: FoundInReal,
+) -> RealComparison:
+    if baseline.commit != candidate.commit:
+        raise EvaluationError(f"repository {repository.name}: the two candidates scanned different commits; run again")
+    shown: dict[str, str] = {}
+    for one in (*baseline.findings, *candidate.findings):
+        # What one of the two has found in a path is masked for both.
+        if one.file_path.count(MASK) >= shown.get(one.path_key, "").count(MASK):
+            shown[one.path_key] = one.file_path
+    sides = [
+        [one._replace(file_path=shown[one.path_key]) for one in found.findings] for found in (baseline, candidate)
+    ]
+    same, found = changes(*sides)
+    causes = causes_of(session, names, repository, found, sides)
+    return RealComparison(
+        repository=repository.name,
+        commit=baseline.commit,
+        same=len(same),
+        differences=folded(found, causes),
+        times_ms=(baseline.scan_ms, candidate.scan_ms),
+    )
+
+
+def _read(document: Mapping[str, Any]) -> RealComparison:
+    rows: Sequence[Mapping[str, Any]] = document["differences"]
+    differences = tuple(
+        RealDifference(**{**row, "others": tuple(Other(*other) for other in row["others"])}) for row in rows
+    )
+    times = tuple(document["times_ms"]) if document["times_ms"] else None
+    production = _read(document["production"]) if document["production"] else None
+    return RealComparison(**{**document, "differences": differences, "times_ms": times, "production": production})

@@ -1,0 +1,84 @@
+"""What a candidate found in a real repository, left for the comparison: hashes stand for secrets and raw paths."""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.analysis.analyse import report_order
+from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.engine.shared import Bench
+from gitleaks_eval.scoring.real_differences import RealFinding
+
+
+@dataclass(frozen=True, slots=True)
+class FoundInReal:
+    """The findings of a candidate in a repository at a commit, in the order of its analysis, and the scan's time."""
+
+    commit: str
+    findings: list[RealFinding]
+    scan_ms: float
+
+
+def leave_findings(
+    bench: Bench, name: str, findings: Sequence[Mapping[str, Any]], document: Mapping[str, Any]
+) -> None:
+    """Leave the findings of a report, and what its analysis shows of them; nothing where nothing is compared."""
+    if not bench.value_key:
+        return
+    keyed = Keyed(bytes.fromhex(bench.value_key))
+    shown = document["data"]["findings"]
+    rows = [
+        keyed.finding(raw, entry) for raw, entry in zip(sorted(findings, key=report_order), shown, strict=True)
+    ]
+    left = {
+        "commit": document["metadata"]["commit"],
+        "scan_ms": document["data"]["scan_time_ms"],
+        "findings": rows,
+    }
+    write_atomically(_path(bench, name), json.dumps(left).encode(), 0o600)
+
+
+def read_findings(bench: Bench, name: str) -> FoundInReal | None:
+    """What a candidate left; None where its scan failed."""
+    path = _path(bench, name)
+    if not path.exists():
+        return None
+    left = json.loads(path.read_bytes())
+    return FoundInReal(left["commit"], [RealFinding(*row) for row in left["findings"]], left["scan_ms"])
+
+
+class Keyed:
+    """Hashes texts with the key of the run; each text once."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._known: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        """The keyed hash of a text."""
+        if text not in self._known:
+            digest = hmac.digest(self._key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)
+            self._known[text] = digest[:16].hex()
+        return self._known[text]
+
+    def finding(self, raw: Mapping[str, Any], shown: Mapping[str, Any]) -> RealFinding:
+        """A finding of a report, as its analysis shows it."""
+        return RealFinding(
+            commit=shown["commit_hash"],
+            file_path=shown["file_path"],
+            path_key=self(raw["File"]),
+            line_number=shown["line_number"],
+            rule_id=shown["rule_id"],
+            value=self(raw["Secret"]),
+            severity=shown["severity"],
+            in_head=shown["in_current_head"],
+            decoded=any(str(tag).startswith("decoded:") for tag in raw.get("Tags") or ()),
+        )
+
+
+def _path(bench: Bench, name: str) -> Path:
+    return Path(bench.folder) / "real" / f"{name}.json"
