@@ -11,9 +11,8 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.real_causes import causes_of
 from gitleaks_eval.engine.real_findings import FoundInReal, read_findings
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.shared import Bench
-from gitleaks_eval.scenarios.masking import MASK
 from gitleaks_eval.scenarios.scenario import RealRepository
+from gitleaks_eval.scenarios.secrets import MASK
 from gitleaks_eval.scoring.real_differences import Other, Real, RealComparison, RealDifference, changes, folded
 
 
@@ -22,13 +21,18 @@ def compared_repositories(session: Session, baseline: str, candidate: str) -> Re
 
     One that could not be evaluated for one of the two is a problem: nothing is known of it.
     """
-    compared, problems = [], []
-    for repository in session.repositories:
-        try:
-            compared.append(compared_repository(session, baseline, candidate, repository))
-        except EvaluationError as error:
-            problems.append(printable(str(error)))
-    return Real(tuple(compared), tuple(dict.fromkeys(problems)))
+    each = [_compared_or_problem(session, baseline, candidate, repository) for repository in session.repositories]
+    problems = [printable(one) for one in each if isinstance(one, str)]
+    return Real(tuple(one for one in each if isinstance(one, RealComparison)), tuple(dict.fromkeys(problems)))
+
+
+def _compared_or_problem(
+    session: Session, baseline: str, candidate: str, repository: RealRepository
+) -> RealComparison | str:
+    try:
+        return compared_repository(session, baseline, candidate, repository)
+    except EvaluationError as error:
+        return str(error)
 
 
 def compared_repository(session: Session, baseline: str, candidate: str, repository: RealRepository) -> RealComparison:
@@ -73,9 +77,7 @@ def _comparison(
         # What one of the two has found in a path is masked for both.
         if one.file_path.count(MASK) >= shown.get(one.path_key, "").count(MASK):
             shown[one.path_key] = one.file_path
-    sides = [
-        [one._replace(file_path=shown[one.path_key]) for one in found.findings] for found in (baseline, candidate)
-    ]
+    sides = [[one._replace(file_path=shown[one.path_key]) for one in found.findings] for found in (baseline, candidate)]
     same, found = changes(*sides)
     causes = causes_of(session, names, repository, found, sides)
     return RealComparison(

@@ -1,8 +1,9 @@
-"""Why one of two candidates does not report what the other does: proven by scanning with something changed, or not said.
+"""Why one of two candidates does not report what the other does: proven with changed configurations, or not said.
 
 The scans are of an excerpt, and only what the one finds there and the other does not is looked into.
 """
 
+import contextlib
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Sequence
@@ -38,18 +39,30 @@ def causes_of(
 
     What cannot be looked into, or not in time, has none: it is a difference all the same.
     """
-    causes = {
-        change: f"reported as {rule} alone" for change, rule in still_reported(found, sides[0], sides[1]).items()
-    }
-    for change in found:
-        if change.kind == RELABELLED and change.baseline and change.candidate:
-            if alias_of(change.baseline.rule_id, change.candidate.rule_id):
-                causes[change] = "one rule, renamed"
+    causes = {change: f"reported as {rule} alone" for change, rule in still_reported(found, sides[0], sides[1]).items()}
+    causes |= _relabelled(session, names, [one for one in found if one.kind == RELABELLED])
     for kind, finder, missing in ((LOST, names[0], names[1]), (NEW, names[1], names[0])):
         unproven = [change for change in found if change.kind == kind and change not in causes]
         if unproven:
             proven = _causes_of_missing(session, repository, finder, missing, [one.finding for one in unproven])
             causes.update({change: proven[key] for change in unproven if (key := _exactly(change.finding)) in proven})
+    return causes
+
+
+def _relabelled(session: Session, names: tuple[str, str], found: Sequence[Change]) -> dict[Change, str]:
+    causes: dict[Change, str] = {}
+    if not found:
+        return causes
+    with tempfile.TemporaryDirectory(prefix="causes-", dir=session.folder) as folder:
+        before, after = (side_of(session, name, Path(folder)) for name in names)
+    for change in found:
+        old, new = (one.rule_id if one else "" for one in (change.baseline, change.candidate))
+        if alias_of(old, new):
+            causes[change] = "one rule, renamed"
+        elif old not in after.rules and not after.subject.builtin_problem:
+            causes[change] = after.without_rule(old)
+        elif new not in before.rules and not before.subject.builtin_problem:
+            causes[change] = before.without_rule(new)
     return causes
 
 
@@ -70,12 +83,10 @@ def _causes_of_missing(
         rest = [one for one in findings if _exactly(one) not in causes]
         if rest:
             search = _Search(sides[0], sides[1], Path(folder))
-            try:
+            # What is proven by the time that something fails stays.
+            with contextlib.suppress(EvaluationError, InputError, OSError):
                 clone = shared_clone(session.workbench(missing).bench, repository)
                 search.look(files_of(clone.path, rest, session.settings.timeout_seconds), set(map(known, rest)))
-            except (EvaluationError, InputError, OSError):
-                # What is proven by then stays.
-                pass
             causes |= {_exactly(one): search.proven[known(one)] for one in rest if known(one) in search.proven}
         return causes
 
@@ -91,7 +102,7 @@ def _told(finder: Side, missing: Side, findings: Sequence[RealFinding]) -> dict[
         elif one.decoded and missing.depth is None:
             causes[_exactly(one)] = f"{missing.name} does not decode"
         elif one.decoded and missing.depth == 0:
-            causes[_exactly(one)] = f"decode depth 0 with {missing.name}, {finder.depth} with {finder.name}"
+            causes[_exactly(one)] = _depths(finder, missing)
         elif not missing.subject.builtin_problem and one.rule_id not in rules:
             causes[_exactly(one)] = missing.without_rule(one.rule_id)
         elif entry := commits.get(one.commit):
@@ -125,8 +136,7 @@ class _Search:
         if not wanted or self.missing.depth in {None, self.finder.depth} or self.finder.depth is None:
             return
         seen = self.missing.with_depth(self.finder.depth).seen(excerpt)
-        text = f"decode depth {self.missing.depth} with {self.missing.name}, {self.finder.depth} with {self.finder.name}"
-        self.proven.update(dict.fromkeys(wanted & seen, text))
+        self.proven.update(dict.fromkeys(wanted & seen, _depths(self.finder, self.missing)))
 
     def _entries(self, excerpt: BuiltRepository, wanted: set[Known]) -> None:
         """Name the entries that hide a finding when all the others are removed."""
@@ -196,6 +206,10 @@ class _Search:
             self.proven.update(dict.fromkeys(wanted - seen, text))
 
 
+def _depths(finder: Side, missing: Side) -> str:
+    return f"decode depth {missing.depth} with {missing.name}, {finder.depth} with {finder.name}"
+
+
 def _plain(path: str) -> str:
     return f"excerpt/{PurePosixPath(path).name.replace('.', '_')}.txt"
 
@@ -204,7 +218,7 @@ def _hidden_alone(
     titles: Sequence[str], hidden: set[Known], ask: Callable[[Sequence[str]], Collection[Known]]
 ) -> dict[Known, list[str]]:
     """By finding, the titles that hide it when all others are removed."""
-    found = hidden_alone(titles, {one: titles for one in hidden}, ask, by_number(titles))
+    found = hidden_alone(titles, dict.fromkeys(hidden, titles), ask, by_number(titles))
     # Two that hide one finding make others look as if they did: those are asked alone.
     doubtful = dict.fromkeys(title for told in found.values() if len(told) > 1 for title in told)
     confirmed = {title: set(ask([title])) for title in doubtful}

@@ -23,17 +23,13 @@ class FoundInReal:
     scan_ms: float
 
 
-def leave_findings(
-    bench: Bench, name: str, findings: Sequence[Mapping[str, Any]], document: Mapping[str, Any]
-) -> None:
+def leave_findings(bench: Bench, name: str, findings: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> None:
     """Leave the findings of a report, and what its analysis shows of them; nothing where nothing is compared."""
     if not bench.value_key:
         return
     keyed = Keyed(bytes.fromhex(bench.value_key))
     shown = document["data"]["findings"]
-    rows = [
-        keyed.finding(raw, entry) for raw, entry in zip(sorted(findings, key=report_order), shown, strict=True)
-    ]
+    rows = [keyed.finding(raw, entry) for raw, entry in zip(sorted(findings, key=report_order), shown, strict=True)]
     left = {
         "commit": document["metadata"]["commit"],
         "scan_ms": document["data"]["scan_time_ms"],

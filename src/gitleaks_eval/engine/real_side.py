@@ -15,7 +15,7 @@ from gitleaks_eval.config.tables import tables, value_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import turn
 from gitleaks_eval.core.text import printable, shown_path
-from gitleaks_eval.coverage.entries import PATH, Entry, builtin_entries, entries_of
+from gitleaks_eval.coverage.entries import OVERRIDE, PATH, Entry, builtin_entries, entries_of
 from gitleaks_eval.coverage.layers import Layers, with_rule, without, write_layers
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.subject import Subject, subject_of
@@ -50,9 +50,13 @@ class Side:
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """All that can hide something: the user's own entries, and the scanner's."""
+        """All that can hide something: the user's own entries, and the scanner's.
+
+        A rule that replaces another is none: what of it is another is looked for by itself.
+        """
         subject = self.subject
-        return entries_of(subject.layers, {}, subject.dialect) + builtin_entries(subject.layers, subject.dialect)
+        own = [one for one in entries_of(subject.layers, {}, subject.dialect) if one.kind != OVERRIDE]
+        return own + builtin_entries(subject.layers, subject.dialect)
 
     @cached_property
     def rules(self) -> Mapping[str, Rule]:
@@ -76,7 +80,7 @@ class Side:
         """The entries that may be about one of these rules, by what they are called."""
         found: defaultdict[str, list[Entry]] = defaultdict(list)
         for entry in self.entries:
-            if not entry.rule_ids or not rules.isdisjoint(entry.rule_ids):
+            if not entry.rule_ids or not set(entry.rule_ids).isdisjoint(rules):
                 found[self.title(entry)].append(entry)
         return dict(found)
 
@@ -128,9 +132,9 @@ class Side:
         if time.monotonic() > self.ends:
             raise EvaluationError(f"what hides findings was not found in {SECONDS_AT_MOST} s")
         with tempfile.TemporaryDirectory(prefix="config-", dir=self.folder) as folder:
-            changed = {} if layers is None else {"config": write_layers(layers, Path(folder))}
+            config = self.scanner.config if layers is None else write_layers(layers, Path(folder))
             with turn(self.turns, os.cpu_count() or 1):
-                scan = replace(self.scanner, **changed).scan(repository.path, obey_allow=False)
+                scan = replace(self.scanner, config=config).scan(repository.path, obey_allow=False)
         if problem := unread(scan, repository.readable):
             raise EvaluationError(f"a scan of an excerpt does not count: {problem}")
         return {(one["File"], one["RuleID"], self.keyed(one["Secret"])) for one in scan.findings}

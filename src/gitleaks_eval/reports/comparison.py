@@ -19,8 +19,7 @@ from gitleaks_eval.scoring.scorecard import SCALE
 
 COMPARISON_SCHEMA_VERSION = "1.0"
 LISTED_AT_MOST = 200
-LINES_AT_MOST = 20
-RULES_AT_MOST = 20
+LINES_AT_MOST = RULES_AT_MOST = 20
 PLACES_AT_MOST = 5
 _TITLES = {
     "lost": "Lost",

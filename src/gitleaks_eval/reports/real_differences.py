@@ -26,7 +26,11 @@ def real_json(real: Real) -> list[dict[str, Any]]:
 
 
 def real_lines(real: Real) -> Iterator[str]:
-    """A line a repository and one for each of the largest groups, HEAD before history."""
+    """A line a repository that differs, one for all others, and one for each of the largest groups."""
+    alike = [one for one in real.compared if not one.differences]
+    if alike:
+        names = few([one.repository for one in alike], 3)
+        yield printable(f"real  {names}  {sum(one.same for one in alike)} the same, nothing differs")
     for one in real.compared:
         if one.differences:
             yield printable(f"real  {one.repository}  {_numbers(one)}{_cost(one)}")
@@ -52,23 +56,34 @@ def real_markdown(real: Real) -> Iterator[str]:
             assert comparison is not None  # noqa: S101 - left out above where there is none
             counts = [str(comparison.same), *(str(comparison.count(kind)) for kind in KINDS)]
             yield _row([name, comparison.commit[:12], *counts, _times(comparison), _peaks(comparison)])
+    yield from _groups_markdown(real)
+    yield from _secrets_markdown(real)
+
+
+def _groups_markdown(real: Real) -> Iterator[str]:
     found = real.groups()
     if not found:
         return
-    yield from _heading("Differences by rule and cause", ("Findings", "In HEAD", "", "Rule", "Cause", "Repositories", ""))
+    headings = ("Findings", "In HEAD", "", "Rule", "Cause", "Repositories", "Approved")
+    yield from _heading("Differences by rule and cause", headings)
     for group in found[:ROWS_AT_MOST]:
         cells = [_title(group.kind), _rules(group.rule_id, group), group.cause or UNPROVEN]
         numbers = [str(group.count), str(group.in_head)]
         yield _row([*numbers, *cells, ", ".join(group.repositories), real.approved.get(group, "")])
     yield from _more(len(found))
-    everything = [(comparison.repository, one) for comparison in real.compared for one in comparison.differences]
+
+
+def _secrets_markdown(real: Real) -> Iterator[str]:
+    found = [(comparison.repository, one) for comparison in real.compared for one in comparison.differences]
+    if not found:
+        return
     headings = ("Repository", "", "Where", "Commit", "Rule", "Cause", "Findings", "HEAD")
     yield from _heading("Secrets that differ", headings)
-    for repository, one in sorted(everything, key=lambda pair: (not pair[1].in_head, -pair[1].count))[:ROWS_AT_MOST]:
+    for repository, one in sorted(found, key=lambda pair: (not pair[1].in_head, -pair[1].count))[:ROWS_AT_MOST]:
         where = f"{one.file_path}:{one.line_number}"
         cells = [repository, _title(one.kind), where, one.commit[:12], _rules(one.rule_id, one), one.cause or UNPROVEN]
         yield _row([*cells, str(one.count), "yes" if one.in_head else ""])
-    yield from _more(len(everything))
+    yield from _more(len(found))
 
 
 def failed_text(comparison: RealComparison) -> str:

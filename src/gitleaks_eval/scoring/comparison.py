@@ -14,6 +14,7 @@ from gitleaks_eval.scoring.real_differences import Real
 from gitleaks_eval.scoring.surveyed import Moves, moves
 
 SAFE, REVIEW, REGRESSION, INCOMPLETE = "SAFE", "REVIEW", "REGRESSION", "INCOMPLETE"
+NO_REAL = Real()
 _KIND_TEXTS = {"severity_changed": "of another severity", "restored": "exact again"}
 
 
@@ -39,7 +40,7 @@ class Pair:
     real: Real = field(default_factory=Real)
 
 
-def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = (), real: Real = Real()) -> Pair:
+def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = (), real: Real = NO_REAL) -> Pair:
     """Compare two candidates in what both have; `notes` (see `comparability`) go to the reasons.
 
     A comparison with nothing in common is incomplete, never safe.
@@ -63,7 +64,7 @@ def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()
 
 
 def neighbours(
-    candidates: Iterable[Evaluated], real: Callable[[str, str], Real] = lambda _before, _after: Real()
+    candidates: Iterable[Evaluated], real: Callable[[str, str], Real] = lambda _before, _after: NO_REAL
 ) -> list[Pair]:
     """Each candidate against the one before it: between which two of many something changed."""
     return [

@@ -257,8 +257,7 @@ def _row(group: Sequence[Change], causes: Mapping[Change, str]) -> RealDifferenc
         count=len(group),
         candidate_line_number=first.candidate.line_number if first.kind == MOVED and first.candidate else None,
         others=tuple(
-            Other(change.finding.commit, change.finding.file_path, change.finding.line_number)
-            for change in ordered[1:]
+            Other(change.finding.commit, change.finding.file_path, change.finding.line_number) for change in ordered[1:]
         ),
     )
 
