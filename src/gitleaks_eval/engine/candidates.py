@@ -7,7 +7,7 @@ from itertools import chain, count, product
 from pathlib import Path, PurePath
 from typing import Any
 
-from gitleaks_eval.config.chain import Configuration
+from gitleaks_eval.config.chain import BUILTIN, OWN, Configuration
 from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, named_path, parse_toml, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
@@ -37,6 +37,8 @@ class Candidate:
     """A scanner with a configuration and its options.
 
     `name` is empty when it is the only one, and so is `folder`, where its reports stand in the output.
+    `own_baseline` is the file of known findings in each real repository, where those are scanned as in production;
+    empty for none.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Candidate:
     decode_depth: int | None = None
     mode: Mode = "git"
     folder: str = ""
+    own_baseline: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ def _texts(value: Given) -> list[str]:
 
 def _shortest_suffixes(texts: Sequence[str], base: Path, named_by: str) -> list[str]:
     """For each path its shortest ending that no other has: `base/.gitleaks.toml` and `head/.gitleaks.toml`."""
-    paths = [PurePath(text) if text == "builtin" else named_path(text, base, named_by).resolve() for text in texts]
+    paths = [PurePath(text) if text in {BUILTIN, OWN} else named_path(text, base, named_by).resolve() for text in texts]
     names = []
     for path in paths:
         others = [other for other in paths if other != path]
@@ -165,7 +168,7 @@ def _tables(path: Path) -> Mapping[str, Any]:
 
 
 def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> Candidate:
-    known = {"scanner", "version", "binary", "config", "decode_depth", "mode", "baseline"}
+    known = {"scanner", "version", "binary", "config", "decode_depth", "mode", "baseline", "own_baseline"}
     if unknown := sorted(table.keys() - known):
         raise InputError(f"{place}: unknown key {unknown[0]!r}; there are {', '.join(sorted(known))}")
     scanner = known_scanner(_typed(table, "scanner", str, place) or GITLEAKS.name, f"{place} scanner")
@@ -188,6 +191,11 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
         raise InputError(f"{place}: decode_depth {depth} is below zero")
     if depth is not None and depth > DEEPEST_DECODING:
         raise InputError(f"{place}: decode_depth is above {DEEPEST_DECODING}")
+    own_baseline = _typed(table, "own_baseline", str, place) or ""
+    if own_baseline and config != OWN:
+        raise InputError(
+            f'{place}: own_baseline beside another configuration than the repositories\' own; write config = "own"'
+        )
     if mode not in {"git", "dir"}:
         raise InputError(f"{place}: mode {mode!r}: there are git and dir")
     return Candidate(
@@ -196,6 +204,7 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
         _configuration(named, root, choice),
         depth,
         "dir" if mode == "dir" else "git",
+        own_baseline=own_baseline,
     )
 
 

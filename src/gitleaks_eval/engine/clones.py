@@ -11,6 +11,7 @@ from pathlib import Path
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.engine.shared import Bench
 from gitleaks_eval.repositories.clone import Clone, clone
+from gitleaks_eval.repositories.log import Readable, readable
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 
@@ -28,6 +29,19 @@ def shared_clone(bench: Bench, repository: RealRepository, stop: threading.Event
 
     made = json.loads(made_once(folder, make).read_bytes())
     return Clone(**{**made, "path": Path(made["path"])})
+
+
+def shared_readable(bench: Bench, name: str, path: Path) -> Readable:
+    """What git says is there to read in a clone, counted once a run.
+
+    Raises:
+        EvaluationError: when git cannot read it, or not in time.
+    """
+
+    def make() -> bytes:
+        return json.dumps(asdict(readable(path, bench.timeout_seconds))).encode()
+
+    return Readable(**json.loads(made_once(clone_folder(bench, name) / "readable", make).read_bytes()))
 
 
 @contextlib.contextmanager

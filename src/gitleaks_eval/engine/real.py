@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from gitleaks_eval.core.errors import EvaluationError
@@ -13,7 +13,16 @@ from gitleaks_eval.engine.real_findings import FoundInReal, read_findings
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scenarios.scenario import RealRepository
 from gitleaks_eval.scenarios.secrets import MASK
-from gitleaks_eval.scoring.real_differences import Other, Real, RealComparison, RealDifference, changes, folded
+from gitleaks_eval.scoring.real_differences import (
+    Other,
+    Real,
+    RealComparison,
+    RealDifference,
+    RealFinding,
+    changes,
+    folded,
+    suppressed,
+)
 
 
 def compared_repositories(session: Session, baseline: str, candidate: str) -> Real:
@@ -77,16 +86,21 @@ def _comparison(
         # What one of the two has found in a path is masked for both.
         if one.file_path.count(MASK) >= shown.get(one.path_key, "").count(MASK):
             shown[one.path_key] = one.file_path
-    sides = [[one._replace(file_path=shown[one.path_key]) for one in found.findings] for found in (baseline, candidate)]
-    same, found = changes(*sides)
-    causes = causes_of(session, names, repository, found, sides)
-    return RealComparison(
-        repository=repository.name,
-        commit=baseline.commit,
-        same=len(same),
-        differences=folded(found, causes),
-        times_ms=(baseline.scan_ms, candidate.scan_ms),
-    )
+
+    def sides(*lists: Sequence[RealFinding]) -> list[list[RealFinding]]:
+        return [[one._replace(file_path=shown[one.path_key]) for one in findings] for findings in lists]
+
+    raw = sides(baseline.findings, candidate.findings)
+    same, found = changes(*raw)
+    causes = causes_of(session, names, repository, found, raw)
+    times = (baseline.scan_ms, candidate.scan_ms)
+    compared = RealComparison(repository.name, baseline.commit, len(same), folded(found, causes), times)
+    if baseline.production is None or candidate.production is None:
+        return compared
+    same, found = changes(*sides(baseline.production, candidate.production))
+    causes |= suppressed(found, raw, names)
+    production = RealComparison(repository.name, baseline.commit, len(same), folded(found, causes))
+    return replace(compared, production=production)
 
 
 def _read(document: Mapping[str, Any]) -> RealComparison:

@@ -40,7 +40,7 @@ def causes_of(
     What cannot be looked into, or not in time, has none: it is a difference all the same.
     """
     causes = {change: f"reported as {rule} alone" for change, rule in still_reported(found, sides[0], sides[1]).items()}
-    causes |= _relabelled(session, names, [one for one in found if one.kind == RELABELLED])
+    causes |= _relabelled(session, names, repository, [one for one in found if one.kind == RELABELLED])
     for kind, finder, missing in ((LOST, names[0], names[1]), (NEW, names[1], names[0])):
         unproven = [change for change in found if change.kind == kind and change not in causes]
         if unproven:
@@ -49,12 +49,14 @@ def causes_of(
     return causes
 
 
-def _relabelled(session: Session, names: tuple[str, str], found: Sequence[Change]) -> dict[Change, str]:
+def _relabelled(
+    session: Session, names: tuple[str, str], repository: RealRepository, found: Sequence[Change]
+) -> dict[Change, str]:
     causes: dict[Change, str] = {}
     if not found:
         return causes
     with tempfile.TemporaryDirectory(prefix="causes-", dir=session.folder) as folder:
-        before, after = (side_of(session, name, Path(folder)) for name in names)
+        before, after = (side_of(session, name, repository, Path(folder)) for name in names)
     for change in found:
         old, new = (one.rule_id if one else "" for one in (change.baseline, change.candidate))
         if alias_of(old, new):
@@ -78,7 +80,7 @@ def _causes_of_missing(
 ) -> dict[Exactly, str]:
     """Why the candidate `missing` does not report what `finder` does."""
     with tempfile.TemporaryDirectory(prefix="causes-", dir=session.folder) as folder:
-        sides = [side_of(session, name, Path(folder)) for name in (finder, missing)]
+        sides = [side_of(session, name, repository, Path(folder)) for name in (finder, missing)]
         causes = _told(sides[0], sides[1], findings)
         rest = [one for one in findings if _exactly(one) not in causes]
         if rest:

@@ -3,12 +3,14 @@
 import hashlib
 import hmac
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.analysis.analyse import report_order
+from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.engine.shared import Bench
 from gitleaks_eval.scoring.real_differences import RealFinding
@@ -16,24 +18,42 @@ from gitleaks_eval.scoring.real_differences import RealFinding
 
 @dataclass(frozen=True, slots=True)
 class FoundInReal:
-    """The findings of a candidate in a repository at a commit, in the order of its analysis, and the scan's time."""
+    """The findings of a candidate in a repository at a commit, in the order of its analysis, and the scan's time.
+
+    `production` are those that are left when all is obeyed that hides findings; None where that was not looked at.
+    """
 
     commit: str
     findings: list[RealFinding]
     scan_ms: float
+    production: list[RealFinding] | None = None
 
 
-def leave_findings(bench: Bench, name: str, findings: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> None:
-    """Leave the findings of a report, and what its analysis shows of them; nothing where nothing is compared."""
+def leave_findings(
+    bench: Bench,
+    name: str,
+    findings: Sequence[Mapping[str, Any]],
+    document: Mapping[str, Any],
+    kept: Sequence[Mapping[str, Any]] | None = None,
+) -> None:
+    """Leave the findings of a report, and what its analysis shows of them; nothing where nothing is compared.
+
+    `kept` are those that a scan in production reports.
+
+    Raises:
+        EvaluationError: when that reports what the other scan does not.
+    """
     if not bench.value_key:
         return
     keyed = Keyed(bytes.fromhex(bench.value_key))
     shown = document["data"]["findings"]
-    rows = [keyed.finding(raw, entry) for raw, entry in zip(sorted(findings, key=report_order), shown, strict=True)]
+    ordered = sorted(findings, key=report_order)
+    rows = [keyed.finding(raw, entry) for raw, entry in zip(ordered, shown, strict=True)]
     left = {
         "commit": document["metadata"]["commit"],
         "scan_ms": document["data"]["scan_time_ms"],
         "findings": rows,
+        "production": None if kept is None else _among(ordered, rows, kept),
     }
     write_atomically(_path(bench, name), json.dumps(left).encode(), 0o600)
 
@@ -44,7 +64,21 @@ def read_findings(bench: Bench, name: str) -> FoundInReal | None:
     if not path.exists():
         return None
     left = json.loads(path.read_bytes())
-    return FoundInReal(left["commit"], [RealFinding(*row) for row in left["findings"]], left["scan_ms"])
+    kept = left["production"]
+    production = None if kept is None else [RealFinding(*row) for row in kept]
+    return FoundInReal(left["commit"], [RealFinding(*row) for row in left["findings"]], left["scan_ms"], production)
+
+
+def _among(
+    ordered: Sequence[Mapping[str, Any]], rows: Sequence[RealFinding], kept: Sequence[Mapping[str, Any]]
+) -> list[RealFinding]:
+    waiting: defaultdict[tuple[Any, ...], list[RealFinding]] = defaultdict(list)
+    for raw, row in zip(ordered, rows, strict=True):
+        waiting[report_order(raw)].append(row)
+    try:
+        return [waiting[report_order(raw)].pop() for raw in sorted(kept, key=report_order)]
+    except IndexError:
+        raise EvaluationError("in production the scanner reports what it does not report otherwise") from None
 
 
 class Keyed:

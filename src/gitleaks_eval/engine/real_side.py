@@ -19,11 +19,14 @@ from gitleaks_eval.coverage.entries import OVERRIDE, PATH, Entry, builtin_entrie
 from gitleaks_eval.coverage.layers import Layers, with_rule, without, write_layers
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.subject import Subject, subject_of
+from gitleaks_eval.engine.clones import shared_clone
 from gitleaks_eval.engine.excerpt import Known
+from gitleaks_eval.engine.own import own_scanner
 from gitleaks_eval.engine.real_findings import Keyed
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners.scan import Scanner, unread
+from gitleaks_eval.scenarios.scenario import RealRepository
 
 # A gate must end: what is not proven by then has no cause.
 SECONDS_AT_MOST = 60
@@ -156,22 +159,26 @@ class Side:
         return layers
 
 
-def side_of(session: Session, name: str, folder: Path) -> Side:
-    """A candidate of the run, with a minute to explain what it does not report.
+def side_of(session: Session, name: str, repository: RealRepository, folder: Path) -> Side:
+    """A candidate of the run in a repository, with a minute to explain what it does not report.
 
     Raises:
-        EvaluationError: when it has no scanner.
+        EvaluationError: when it has no scanner, or none for this repository.
     """
     workbench = session.workbench(name)
     candidate = next(one for one in session.settings.candidates if one.name == name)
     assert candidate.configuration  # noqa: S101 - only analyses that exist have none, and there repositories are refused
-    scanner = workbench.scanner
+    configuration, scanner, root = candidate.configuration, workbench.scanner, session.settings.root
+    if workbench.bench.own:
+        cloned = shared_clone(workbench.bench, repository)
+        own, scanner = own_scanner(scanner, cloned, session.settings.timeout_seconds)
+        configuration, root = own.configuration, own.folder
     return Side(
         name=name or scanner.build.version,
-        subject=subject_of(candidate.configuration, scanner.build),
+        subject=subject_of(configuration, scanner.build),
         scanner=scanner,
         keyed=Keyed(bytes.fromhex(workbench.bench.value_key)),
-        root=session.settings.root,
+        root=root,
         folder=folder,
         turns=session.turns(name),
         ends=time.monotonic() + SECONDS_AT_MOST,

@@ -17,7 +17,9 @@ class Bench:
 
     `title` names scanner and configuration; with the `trace_key` (hex, empty without judges) pieces of
     secrets are hashed, so that no prompt holds one. With the `value_key` (hex, empty where nothing is compared) what is
-    found in real repositories is hashed, so that candidates are compared by it.
+    found in real repositories is hashed, so that candidates are compared by it. With `own` they are scanned with
+    the configuration that they bring along; `production` says that they are scanned a second time, and all is obeyed
+    that they hide findings with, a file of known ones (`own_baseline`) included.
 
     `folder` is private to the run, and `turns`, where scans of all candidates take turns. `scanner` is a
     `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
@@ -37,6 +39,9 @@ class Bench:
     decode_depth: int | None = None
     mode: Mode = "git"
     value_key: str = ""
+    own: bool = False
+    production: bool = False
+    own_baseline: str = ""
 
     @property
     def root(self) -> Path:

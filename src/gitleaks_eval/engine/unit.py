@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.corpora.expected import without_tolerated
-from gitleaks_eval.engine.clones import removed_unless_compared, shared_clone
+from gitleaks_eval.engine.clones import removed_unless_compared, shared_clone, shared_readable
+from gitleaks_eval.engine.own import as_in_production, own_scanner
 from gitleaks_eval.engine.real_findings import leave_findings
 from gitleaks_eval.engine.scans import Scanned, prove, scanner_of, scenario_repository
 from gitleaks_eval.engine.shared import Bench, analysis_path, masked_path, repository_path, traces_folder
@@ -112,7 +114,13 @@ def _analysed_clone(unit: Unit, repository: RealRepository, stop: threading.Even
     proven = prove(unit.bench, unit.canary, stop)
     with removed_unless_compared(unit.bench, repository):
         cloned = shared_clone(unit.bench, repository, stop)
-        scanned = proven.scan_clone(repository.name, cloned.path, seconds)
+        count = partial(shared_readable, unit.bench, repository.name, cloned.path)
+        scanner = own_scanner(proven.scanner, cloned, seconds)[1] if unit.bench.own else proven.scanner
+        scanned = proven.scan_clone(repository.name, cloned.path, count, scanner)
+        kept = None
+        if unit.bench.production:
+            path, obeying = as_in_production(cloned, scanner, unit.bench)
+            kept = proven.scan_clone(repository.name, path, count, obeying, production=True).scan.findings
         findings = scanned.scan.findings
         _leave_traces(unit, scanned.scan)
         there = suppressions(cloned.path, findings, proven.scanner.build, seconds)
@@ -126,7 +134,7 @@ def _analysed_clone(unit: Unit, repository: RealRepository, stop: threading.Even
         _leave(repository_path(Path(unit.bench.folder), repository.name), left)
         provenance = _provenance(unit, scanned, repository.name, cloned.branch, cloned.commit)
         document = _analysed(unit, scanned, provenance, head_contents(cloned.path, seconds), masks)
-        leave_findings(unit.bench, repository.name, findings, document)
+        leave_findings(unit.bench, repository.name, findings, document, kept)
         return document
 
 

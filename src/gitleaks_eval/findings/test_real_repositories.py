@@ -10,5 +10,5 @@ from gitleaks_eval.scoring.real_differences import RealComparison
 @pytest.mark.finding
 def test_differences(real_comparison: RealComparison) -> None:
     """The candidate reports in this repository what the baseline does: nothing differs that nobody has approved."""
-    if real_comparison.differences:
+    if real_comparison.differs:
         raise CheckFailed(failed_text(real_comparison))

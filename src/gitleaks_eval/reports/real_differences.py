@@ -27,12 +27,12 @@ def real_json(real: Real) -> list[dict[str, Any]]:
 
 def real_lines(real: Real) -> Iterator[str]:
     """A line a repository that differs, one for all others, and one for each of the largest groups."""
-    alike = [one for one in real.compared if not one.differences]
+    alike = [one for one in real.compared if not one.differs]
     if alike:
         names = few([one.repository for one in alike], 3)
         yield printable(f"real  {names}  {sum(one.same for one in alike)} the same, nothing differs")
     for one in real.compared:
-        if one.differences:
+        if one.differs:
             yield printable(f"real  {one.repository}  {_numbers(one)}{_cost(one)}")
             if one.production:
                 yield printable(f"real  {one.repository}  in production: {_numbers(one.production)}")

@@ -89,6 +89,11 @@ class RealComparison:
     peaks_kib: tuple[int, int] | None = None
     production: "RealComparison | None" = None
 
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs, in production or without what hides findings."""
+        return bool(self.differences or (self.production and self.production.differences))
+
     def of(self, kind: str) -> list[RealDifference]:
         """The differences of a kind."""
         return [one for one in self.differences if one.kind == kind]
@@ -142,8 +147,12 @@ class Real:
     approved: Mapping[Group, str] = field(default_factory=dict)
 
     def groups(self) -> list[Group]:
-        """All differences by kind, rule and cause."""
-        return groups(self.compared)
+        """All differences by kind, rule and cause; of what differs in production alone, those too."""
+        raw = groups(self.compared)
+        known = {(one.kind, one.rule_id, one.candidate_rule_id, one.cause) for one in raw}
+        production = groups(one.production for one in self.compared if one.production)
+        only = [one for one in production if (one.kind, one.rule_id, one.candidate_rule_id, one.cause) not in known]
+        return raw + only
 
     def to_review(self) -> list[Group]:
         """The groups that nobody has approved."""
@@ -224,6 +233,22 @@ def still_reported(
     for change in found:
         if change.kind in rules and (rule := rules[change.kind].get((*_spot(change.finding), change.finding.value))):
             causes[change] = rule
+    return causes
+
+
+def suppressed(
+    found: Iterable[Change], raw: Sequence[Iterable[RealFinding]], names: tuple[str, str]
+) -> dict[Change, str]:
+    """Of what differs in production, what the other side finds as well: its suppressions hide it there.
+
+    `raw` are the findings of both sides when nothing is obeyed that hides some.
+    """
+    there = [{(*_spot(one), one.rule_id, one.value) for one in findings} for findings in raw]
+    causes = {}
+    for change in found:
+        one, other = change.finding, int(change.kind == LOST)
+        if change.kind in {LOST, NEW} and (*_spot(one), one.rule_id, one.value) in there[other]:
+            causes[change] = f"the repository's own suppressions hide it with {names[other]}"
     return causes
 
 
