@@ -177,3 +177,84 @@ def test_no_value_is_in_any_report_nor_what_was_made_of_one(upgraded: Ran) -> No
     grams = {value[start : start + 8].encode() for value in values for start in range(4, len(value) - 7)}
     assert [gram for gram in grams if gram in everything] == []
     assert b"path_key" not in everything
+
+
+# --- As in production
+
+
+OWN = """\
+[tool.gitleaks-eval.candidates.old]
+version = "8.18.4"
+config = "own"
+own_baseline = "ci/known.json"
+baseline = true
+[tool.gitleaks-eval.candidates.new]
+version = "8.30.1"
+config = "own"
+[tool.gitleaks-eval.candidates.fixed]
+version = "8.30.1"
+config = "builtin"
+"""
+SKIPPED = f"{BASE}[allowlist]\npaths = ['''^skipped/''']\n"
+
+
+@pytest.fixture(scope="module")
+def governed(gitleaks: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`own` has a configuration, an ignore list, comments and a baseline; the configuration of `broken` leads out."""
+    folder = tmp_path_factory.mktemp("governed")
+    own = folder / "own"
+    (own / "ci").mkdir(parents=True)
+    git(own, "init", "-q", "-b", "main")
+    for name in ("plain", "listed", "known"):
+        (own / f"{name}.env").write_text(f"TOKEN={token(name)}\n", encoding="ascii")
+    (own / "commented.env").write_text(f"TOKEN={token('commented')} # gitleaks:allow\n", encoding="ascii")
+    (own / "skipped").mkdir()
+    (own / "skipped" / "a.env").write_text(f"TOKEN={token('skipped')}\n", encoding="ascii")
+    (own / ".gitleaks.toml").write_text("[extend]\npath = 'ci/base.toml'\n", encoding="ascii")
+    (own / "ci" / "base.toml").write_text(SKIPPED, encoding="ascii")
+    (own / ".gitleaksignore").write_text("listed.env:github-pat:1\n", encoding="ascii")
+    git(own, "add", ".")
+    git(own, "commit", "-q", "-m", "one")
+    report = folder / "known.json"
+    command = [str(gitleaks(OLD)), "detect", f"--source={own}", f"--report-path={report}", "--exit-code=0"]
+    subprocess.run(command, check=True, capture_output=True, cwd=own)
+    known = [one for one in json.loads(report.read_bytes()) if one["File"] == "known.env"]
+    (own / "ci" / "known.json").write_text(json.dumps(known), encoding="ascii")
+    git(own, "add", ".")
+    git(own, "commit", "-q", "-m", "two")
+    broken = folder / "broken"
+    broken.mkdir()
+    git(broken, "init", "-q", "-b", "main")
+    (broken / ".gitleaks.toml").write_text("[extend]\npath = '../../own/.gitleaks.toml'\n", encoding="ascii")
+    git(broken, "add", ".")
+    git(broken, "commit", "-q", "-m", "one")
+    return folder
+
+
+def compare_own(folder: Path, *repositories: Path) -> Ran:
+    (folder / "pyproject.toml").write_text(OWN, encoding="ascii")
+    named = (f"--gitleaks-real-repo={one}" for one in repositories)
+    return evaluate(folder, "--gitleaks-compare", "--gitleaks-only=repos", *named)
+
+
+def test_each_repository_is_compared_as_production_scans_it_and_raw(governed: Path, tmp_path: Path) -> None:
+    ran = compare_own(tmp_path, governed / "own")
+    (mine,) = ran.pairs["new"]["real"]
+    files = {kind: {row["file_path"]: row["cause"] for row in mine[kind]} for kind in KINDS}
+    production = {row["file_path"]: row["cause"] for row in mine["production"]["new"]}
+    assert (files["lost"], files["new"]) == ({}, {})
+    assert production == {"known.env": "the repository's own suppressions hide it with old"}
+    assert ran.verdicts == {"new": "REVIEW", "fixed": "REVIEW"}
+    (fixed,) = ran.pairs["fixed"]["real"]
+    hidden = "hidden by ci/base.toml [allowlist] paths[0]"
+    assert {row["file_path"]: row["cause"] for row in fixed["new"]} == {"skipped/a.env": hidden}
+    assert {row["file_path"] for row in fixed["production"]["new"]} >= {"known.env", "skipped/a.env"}
+    assert "in production: " in ran.text
+
+
+def test_a_repository_that_fails_for_one_candidate_makes_its_pair_incomplete(governed: Path, tmp_path: Path) -> None:
+    ran = compare_own(tmp_path, governed / "broken")
+    assert ran.verdicts == {"new": "INCOMPLETE", "fixed": "INCOMPLETE"}
+    assert ran.status == 1
+    assert "[extend] path '../../own/.gitleaks.toml' leads out of the commit" in ran.line("INCOMPLETE  fixed")
+    assert str(governed.parent) not in ran.line("INCOMPLETE  fixed")
