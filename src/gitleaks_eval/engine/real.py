@@ -93,8 +93,8 @@ def _comparison(
     raw = sides(baseline.findings, candidate.findings)
     same, found = changes(*raw)
     causes = causes_of(session, names, repository, found, raw)
-    times = (baseline.scan_ms, candidate.scan_ms)
-    compared = RealComparison(repository.name, baseline.commit, len(same), folded(found, causes), times)
+    times, peaks = (baseline.scan_ms, candidate.scan_ms), (baseline.peak_kib, candidate.peak_kib)
+    compared = RealComparison(repository.name, baseline.commit, len(same), folded(found, causes), times, peaks)
     if baseline.production is None or candidate.production is None:
         return compared
     same, found = changes(*sides(baseline.production, candidate.production))
@@ -108,6 +108,6 @@ def _read(document: Mapping[str, Any]) -> RealComparison:
     differences = tuple(
         RealDifference(**{**row, "others": tuple(Other(*other) for other in row["others"])}) for row in rows
     )
-    times = tuple(document["times_ms"]) if document["times_ms"] else None
+    both = {name: tuple(document[name]) if document[name] else None for name in ("times_ms", "peaks_kib")}
     production = _read(document["production"]) if document["production"] else None
-    return RealComparison(**{**document, "differences": differences, "times_ms": times, "production": production})
+    return RealComparison(**{**document, **both, "differences": differences, "production": production})

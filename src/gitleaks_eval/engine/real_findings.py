@@ -13,12 +13,13 @@ from gitleaks_eval.analysis.analyse import report_order
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.engine.shared import Bench
+from gitleaks_eval.scanners.scan import Scan
 from gitleaks_eval.scoring.real_differences import RealFinding
 
 
 @dataclass(frozen=True, slots=True)
 class FoundInReal:
-    """The findings of a candidate in a repository at a commit, in the order of its analysis, and the scan's time.
+    """The findings of a candidate in a repository at a commit, in the order of its analysis; the scan's time and memory.
 
     `production` are those that are left when all is obeyed that hides findings; None where that was not looked at.
     """
@@ -26,17 +27,18 @@ class FoundInReal:
     commit: str
     findings: list[RealFinding]
     scan_ms: float
+    peak_kib: int | None
     production: list[RealFinding] | None = None
 
 
 def leave_findings(
     bench: Bench,
     name: str,
-    findings: Sequence[Mapping[str, Any]],
+    scan: Scan,
     document: Mapping[str, Any],
     kept: Sequence[Mapping[str, Any]] | None = None,
 ) -> None:
-    """Leave the findings of a report, and what its analysis shows of them; nothing where nothing is compared.
+    """Leave the findings of a scan, and what its analysis shows of them; nothing where nothing is compared.
 
     `kept` are those that a scan in production reports.
 
@@ -47,11 +49,12 @@ def leave_findings(
         return
     keyed = Keyed(bytes.fromhex(bench.value_key))
     shown = document["data"]["findings"]
-    ordered = sorted(findings, key=report_order)
+    ordered = sorted(scan.findings, key=report_order)
     rows = [keyed.finding(raw, entry) for raw, entry in zip(ordered, shown, strict=True)]
     left = {
         "commit": document["metadata"]["commit"],
         "scan_ms": document["data"]["scan_time_ms"],
+        "peak_kib": scan.peak_kib,
         "findings": rows,
         "production": None if kept is None else _among(ordered, rows, kept),
     }
@@ -66,7 +69,8 @@ def read_findings(bench: Bench, name: str) -> FoundInReal | None:
     left = json.loads(path.read_bytes())
     kept = left["production"]
     production = None if kept is None else [RealFinding(*row) for row in kept]
-    return FoundInReal(left["commit"], [RealFinding(*row) for row in left["findings"]], left["scan_ms"], production)
+    findings = [RealFinding(*row) for row in left["findings"]]
+    return FoundInReal(left["commit"], findings, left["scan_ms"], left["peak_kib"], production)
 
 
 def _among(

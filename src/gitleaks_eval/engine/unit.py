@@ -134,7 +134,7 @@ def _analysed_clone(unit: Unit, repository: RealRepository, stop: threading.Even
         _leave(repository_path(Path(unit.bench.folder), repository.name), left)
         provenance = _provenance(unit, scanned, repository.name, cloned.branch, cloned.commit)
         document = _analysed(unit, scanned, provenance, head_contents(cloned.path, seconds), masks)
-        leave_findings(unit.bench, repository.name, findings, document, kept)
+        leave_findings(unit.bench, repository.name, scanned.scan, document, kept)
         return document
 
 

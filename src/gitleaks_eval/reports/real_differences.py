@@ -131,7 +131,8 @@ def _times(one: RealComparison) -> str:
 
 
 def _peaks(one: RealComparison) -> str:
-    return "{:.0f} -> {:.0f}".format(*(peak / 1024 for peak in one.peaks_kib)) if one.peaks_kib else ""
+    before, after = one.peaks_kib or (None, None)
+    return f"{before / 1024:.0f} -> {after / 1024:.0f}" if before and after else ""
 
 
 def _group(one: Group) -> str:

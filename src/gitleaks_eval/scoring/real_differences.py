@@ -79,6 +79,7 @@ class RealComparison:
 
     `same` and the counts of a side's kinds are all its findings. `production`, where a candidate is evaluated with the
     repository's own configuration, has the same for what is left when everything is obeyed that hides findings.
+    Times and peaks of memory are of one scan each; a peak is None where it is not known. They decide nothing.
     """
 
     repository: str
@@ -86,7 +87,7 @@ class RealComparison:
     same: int
     differences: tuple[RealDifference, ...]
     times_ms: tuple[float, float] | None = None
-    peaks_kib: tuple[int, int] | None = None
+    peaks_kib: tuple[int | None, int | None] | None = None
     production: "RealComparison | None" = None
 
     @property
