@@ -133,7 +133,7 @@ def kill_group(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _peak(pid: int) -> int | None:
-    """The most memory that a running program has had, in KiB; what it inherited from us before it began is not in it."""
+    """The most memory that a running program has had, in KiB, without what it inherited from us before it began."""
     with contextlib.suppress(OSError, ValueError):
         found = _PEAK.search(Path(f"/proc/{pid}/status").read_bytes())
         return int(found[1]) if found else None

@@ -19,7 +19,7 @@ from gitleaks_eval.scoring.real_differences import RealFinding
 
 @dataclass(frozen=True, slots=True)
 class FoundInReal:
-    """The findings of a candidate in a repository at a commit, in the order of its analysis; the scan's time and memory.
+    """The findings of a candidate in a repository at a commit, in the order of its analysis, and what the scan took.
 
     `production` are those that are left when all is obeyed that hides findings; None where that was not looked at.
     """
