@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
+from itertools import starmap
+from operator import attrgetter
 from typing import Any
 
 from gitleaks_eval.core.errors import EvaluationError
@@ -55,7 +57,7 @@ def compared_repository(session: Session, baseline: str, candidate: str, reposit
 
     def make() -> bytes:
         sides = [_found(session, name, repository) for name in (baseline, candidate)]
-        return json.dumps(asdict(_comparison(session, (baseline, candidate), repository, *sides))).encode()
+        return json.dumps(_left(_comparison(session, (baseline, candidate), repository, *sides))).encode()
 
     return _read(json.loads(made_once(folder, make).read_bytes()))
 
@@ -88,7 +90,7 @@ def _comparison(
             shown[one.path_key] = one.file_path
 
     def sides(*lists: Sequence[RealFinding]) -> list[list[RealFinding]]:
-        return [[one._replace(file_path=shown[one.path_key]) for one in findings] for findings in lists]
+        return [[_shown(one, shown[one.path_key]) for one in findings] for findings in lists]
 
     raw = sides(baseline.findings, candidate.findings)
     same, found = changes(*raw)
@@ -103,11 +105,29 @@ def _comparison(
     return replace(compared, production=production)
 
 
+def _shown(one: RealFinding, path: str) -> RealFinding:
+    return one if one.file_path == path else one._replace(file_path=path)
+
+
+def _left(one: RealComparison) -> dict[str, Any]:
+    plain = {name: getattr(one, name) for name in _PLAIN}
+    # There may be a hundred thousand.
+    rows = list(map(_IN_ORDER, one.differences))
+    return {**plain, "differences": rows, "production": _left(one.production) if one.production else None}
+
+
 def _read(document: Mapping[str, Any]) -> RealComparison:
-    rows: Sequence[Mapping[str, Any]] = document["differences"]
-    differences = tuple(
-        RealDifference(**{**row, "others": tuple(Other(*other) for other in row["others"])}) for row in rows
-    )
+    rows: Sequence[Sequence[Any]] = document["differences"]
     both = {name: tuple(document[name]) if document[name] else None for name in ("times_ms", "peaks_kib")}
-    production = _read(document["production"]) if document["production"] else None
-    return RealComparison(**{**document, **both, "differences": differences, "production": production})
+    return RealComparison(
+        repository=document["repository"],
+        commit=document["commit"],
+        same=document["same"],
+        differences=tuple(RealDifference(*row[:-1], tuple(starmap(Other, row[-1]))) for row in rows),
+        production=_read(document["production"]) if document["production"] else None,
+        **both,
+    )
+
+
+_PLAIN = ("repository", "commit", "same", "times_ms", "peaks_kib")
+_IN_ORDER = attrgetter(*(one.name for one in fields(RealDifference)))
