@@ -123,7 +123,7 @@ def _read(document: Mapping[str, Any]) -> RealComparison:
         repository=document["repository"],
         commit=document["commit"],
         same=document["same"],
-        differences=tuple(RealDifference(*row[:-1], tuple(starmap(Other, row[-1]))) for row in rows),
+        differences=tuple(RealDifference(*[*row[:-1], tuple(starmap(Other, row[-1]))]) for row in rows),
         production=_read(document["production"]) if document["production"] else None,
         **both,
     )

@@ -44,13 +44,8 @@ def make_view(repository: Path, view: Path) -> set[bytes]:
         OSError: when one of the two cannot be read or written.
     """
     git_folder = _git_folder(repository)
-    common = git_folder
-    if (git_folder / "commondir").is_file():
-        # One of several work trees.
-        common = git_folder / os.fsdecode(_small_file(git_folder / "commondir").strip())
-    objects = common / "objects"
-    if not objects.is_dir():
-        raise EvaluationError("it is no git repository: it has no objects")
+    common = _common(git_folder)
+    objects = objects_of(repository)
     if (common / "reftable").exists():
         raise EvaluationError("its refs are kept as reftables, which are not read here; name a clone that has files")
     head = _small_file(git_folder / "HEAD").strip()
@@ -69,6 +64,18 @@ def make_view(repository: Path, view: Path) -> set[bytes]:
         (view / "shallow").write_bytes(b"".join(line + b"\n" for line in shallow))
     (view / "objects" / "info" / "alternates").write_bytes(_quoted(os.fsencode(objects.absolute())) + b"\n")
     return set(refs)
+
+
+def objects_of(repository: Path) -> Path:
+    """The folder that holds the objects of a repository.
+
+    Raises:
+        EvaluationError: when there is none.
+    """
+    objects = _common(_git_folder(repository)) / "objects"
+    if not objects.is_dir():
+        raise EvaluationError("it is no git repository: it has no objects")
+    return objects
 
 
 def refs_of(common: Path) -> dict[bytes, bytes]:
@@ -99,6 +106,13 @@ def _git_folder(repository: Path) -> Path:
         if (folder / "HEAD").is_file():
             return folder
     raise EvaluationError("it is no git repository: it has no HEAD")
+
+
+def _common(git_folder: Path) -> Path:
+    if (git_folder / "commondir").is_file():
+        # One of several work trees.
+        return git_folder / os.fsdecode(_small_file(git_folder / "commondir").strip())
+    return git_folder
 
 
 def _loose_refs(common: Path) -> Iterator[tuple[bytes, bytes]]:
