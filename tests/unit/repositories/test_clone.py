@@ -381,7 +381,7 @@ def reftables(source: Path) -> None:
         (without_objects, "it has no objects"),
         (no_repository, "it is no git repository"),
         (lying_git_file, "it is no git repository"),
-        (reftables, "reftables"),
+        (reftables, "its tables.list is no file"),
     ],
 )
 def test_what_is_no_whole_repository_is_an_error_of_one_line_that_names_it(
