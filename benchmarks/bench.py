@@ -26,6 +26,7 @@ from gitleaks_eval.scanners.build import PINNED_VERSION, probe
 from gitleaks_eval.scanners.canary import build_canary, canary_secrets
 from gitleaks_eval.scanners.install import installed_binary
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding, load_scenarios
+from gitleaks_eval.scoring.real_differences import RealFinding, changes, folded, still_reported
 
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 BINARY = str(installed_binary(PINNED_VERSION, print)[0])
@@ -201,6 +202,22 @@ def matching(_: Path) -> None:
     print(f"matching: ratio {whole / half:.2f} of the time for 50,000 (promised: linear, 2)")
 
 
+def real_differences(_: Path) -> None:
+    """Comparing 100,000 findings of a real repository with 100,000 takes at most 3 s."""
+    findings = [
+        RealFinding(
+            f"c{n % 5000}", f"{n % 900}.env", f"{n % 900}", n % 70, f"r{n % 40}", f"v{n % 60_000}", "HIGH", n % 3 == 0
+        )
+        for n in range(100_000)
+    ]
+    others = [one._replace(rule_id="r99") if n % 3 else one._replace(value=f"w{n}") for n, one in enumerate(findings)]
+    started = time.perf_counter()
+    same, found = changes(findings, others)
+    rows = folded(found, still_reported(found, findings, others))
+    seconds = time.perf_counter() - started
+    print(f"real differences: {len(same)} the same, {len(rows)} secrets differ: {seconds:.2f} s (at most 3)")
+
+
 def many(folder: Path) -> None:
     """A thousand analyses that exist, 39,000 checks, against as many empty parametrized tests."""
     scenarios, analyses = folder / "scenarios", folder / "analyses"
@@ -282,6 +299,7 @@ def main() -> None:
         "matching": matching,
         "many": many,
         "large": large,
+        "real_differences": real_differences,
     }
     for name in sys.argv[1:] or benchmarks:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:

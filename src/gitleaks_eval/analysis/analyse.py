@@ -85,7 +85,7 @@ def envelope_of(
     """
     entries = [
         _finding(finding, policy, finding["Commit"] or provenance.commit, shown, in_head=is_there)
-        for finding, is_there in sorted(zip(findings, standing, strict=True), key=lambda pair: _report_order(pair[0]))
+        for finding, is_there in sorted(zip(findings, standing, strict=True), key=lambda pair: report_order(pair[0]))
     ]
     current = sum(entry["in_current_head"] for entry in entries)
     files = _files(entries)
@@ -128,7 +128,8 @@ def _spread(provenance: Provenance) -> dict[str, Any]:
     return {"scan_time_spread_ms": [round(time, 3) for time in provenance.scan_spread_ms]}
 
 
-def _report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+def report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What the findings of an analysis are sorted by."""
     # The order of a report differs from run to run (scanner-measured); the secret only breaks ties.
     return (
         finding["File"],

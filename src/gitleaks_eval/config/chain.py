@@ -11,7 +11,7 @@ from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, checked_pa
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.text import shown_path
 
-BUILTIN = "builtin"
+BUILTIN, OWN = "builtin", "own"
 DEEPEST = 2
 # A repository's own .gitleaks.toml would be obeyed if no configuration were named; this one says "the default".
 BUILTIN_CONTENT = b"[extend]\nuseDefault = true\n"
@@ -31,21 +31,27 @@ class ConfigFile:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The chain of files under test, empty for the scanner's own rules, and why it was chosen."""
+    """The chain of files under test, empty for the scanner's own rules, and why it was chosen.
+
+    With `own` each real repository is scanned with the one that it brings along; all else with the scanner's.
+    """
 
     chain: tuple[ConfigFile, ...]
     why: str
+    own: bool = False
 
     @property
     def sha256(self) -> str:
         """One hash of all the files, in the order in which they extend each other."""
-        digest = hashlib.sha256()
+        digest = hashlib.sha256(OWN.encode() if self.own else b"")
         for content in [file.content for file in self.chain] or [BUILTIN_CONTENT]:
             digest.update(len(content).to_bytes(8, "big") + content)
         return digest.hexdigest()
 
     def title(self, root: Path) -> str:
         """`.gitleaks.toml > base.toml`, each relative to `root` where it is below it."""
+        if self.own:
+            return OWN
         names = [shown_path(file.path, root) for file in self.chain]
         if not self.chain or self.chain[-1].extends_default:
             names.append(BUILTIN)

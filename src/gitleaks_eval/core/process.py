@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -16,16 +17,21 @@ from gitleaks_eval.core.errors import EvaluationError
 
 OUTPUT_LIMIT = 1 << 30
 WATCH_SECONDS = 0.1
+_PEAK = re.compile(rb"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A program that ended by itself: its exit status (negative: the signal), wall time, and output."""
+    """A program that ended by itself: its exit status (negative: the signal), wall time, and output.
+
+    `peak_kib` is the most memory that it had, in KiB, looked at ten times a second; None where that is not known.
+    """
 
     status: int
     duration_ms: float
     stdout: str
     stderr: str
+    peak_kib: int | None = None
 
 
 def run_limited(  # noqa: PLR0913 - what a process has; each is a word
@@ -75,7 +81,7 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
             raise EvaluationError(reason)
         if not folder.is_dir():
             raise EvaluationError("removed the folder that it was run in")
-        return Finished(status, duration_ms, _text(stdout), _text(stderr))
+        return Finished(status, duration_ms, _text(stdout), _text(stderr), watch.peak_kib)
 
 
 class _Watch(threading.Thread):
@@ -92,9 +98,11 @@ class _Watch(threading.Thread):
         self._stopping = stop
         self._ended = threading.Event()
         self.reason: str | None = None
+        self.peak_kib: int | None = None
 
     def run(self) -> None:
         while not self._ended.wait(min(WATCH_SECONDS, max(0.001, self._deadline - time.monotonic()))):
+            self.peak_kib = _peak(self._process.pid) or self.peak_kib
             self.reason = self._exceeded()
             if self.reason:
                 kill_group(self._process)
@@ -122,6 +130,14 @@ def kill_group(process: "subprocess.Popen[bytes]") -> None:
             process.kill()
     process.wait()
     keeper.release(process.pid)
+
+
+def _peak(pid: int) -> int | None:
+    """The most memory that a running program has had, in KiB, without what it inherited from us before it began."""
+    with contextlib.suppress(OSError, ValueError):
+        found = _PEAK.search(Path(f"/proc/{pid}/status").read_bytes())
+        return int(found[1]) if found else None
+    return None
 
 
 def _too_much(folder: Path) -> str | None:

@@ -37,6 +37,9 @@ def lay_out(
     `titles` name scanner and configuration for judges; only with `judges` traces of secrets are kept.
     """
     run_id, trace_key = str(uuid.uuid4()), secrets.token_hex(32) if judges else ""
+    value_key = secrets.token_hex(32) if settings.compares and settings.real_repositories else ""
+    configurations = [one.candidate.configuration for one in under_test]
+    production = bool(value_key) and any(one and one.own for one in configurations)
     benches = {}
     for index, (one, title) in enumerate(zip(under_test, titles, strict=True)):
         own = _own_folder(settings, folder, index)
@@ -56,6 +59,10 @@ def lay_out(
             mode=one.candidate.mode,
             seed=settings.seed,
             args=one.candidate.args,
+            value_key=value_key,
+            own=configuration is not None and configuration.own,
+            production=production,
+            own_baseline=one.candidate.own_baseline,
         )
     return Shared(str(folder), benches, settings.seed)
 

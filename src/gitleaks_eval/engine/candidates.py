@@ -8,7 +8,7 @@ from itertools import chain, count, product
 from pathlib import Path, PurePath
 from typing import Any, cast, get_args
 
-from gitleaks_eval.config.chain import Configuration
+from gitleaks_eval.config.chain import BUILTIN, OWN, Configuration
 from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, named_path, parse_toml, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
@@ -41,6 +41,8 @@ class Candidate:
     """A scanner with a configuration and its options.
 
     `name` is empty when it is the only one, and so is `folder`, where its reports stand in the output.
+    `own_baseline` is the file of known findings in each real repository, where those are scanned as in production;
+    empty for none.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Candidate:
     mode: Mode = "git"
     args: tuple[str, ...] = ()
     folder: str = ""
+    own_baseline: str = ""
 
     @property
     def options(self) -> list[str]:
@@ -139,7 +142,7 @@ def _texts(value: Given) -> list[str]:
 
 def _shortest_suffixes(texts: Sequence[str], base: Path, named_by: str) -> list[str]:
     """For each path its shortest ending that no other has: `base/.gitleaks.toml` and `head/.gitleaks.toml`."""
-    paths = [PurePath(text) if text == "builtin" else named_path(text, base, named_by).resolve() for text in texts]
+    paths = [PurePath(text) if text in {BUILTIN, OWN} else named_path(text, base, named_by).resolve() for text in texts]
     names = []
     for path in paths:
         others = [other for other in paths if other != path]
@@ -184,7 +187,7 @@ def _tables(path: Path) -> Mapping[str, Any]:
 
 
 def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> Candidate:
-    known = {"scanner", "version", "binary", "config", "decode_depth", "mode", "args", "baseline"}
+    known = {"scanner", "version", "binary", "config", "decode_depth", "mode", "args", "baseline", "own_baseline"}
     if unknown := sorted(table.keys() - known):
         raise InputError(f"{place}: unknown key {unknown[0]!r}; there are {', '.join(sorted(known))}")
     scanner = known_scanner(_typed(table, "scanner", str, place) or GITLEAKS.name, f"{place} scanner")
@@ -202,17 +205,35 @@ def _from_table(name: str, table: Mapping[str, Any], place: str, root: Root) -> 
         raise InputError(f"{place}: name the version of {scanner.name}, or a binary")
     config = _typed(table, "config", str, place)
     named = (config, root.path, f"{place} config") if config else None
-    depth, mode = _typed(table, "decode_depth", int, place), _typed(table, "mode", str, place) or "git"
-    if depth is not None and depth < 0:
-        raise InputError(f"{place}: decode_depth {depth} is below zero")
-    if depth is not None and depth > DEEPEST_DECODING:
-        raise InputError(f"{place}: decode_depth is above {DEEPEST_DECODING}")
+    depth, mode = _depth(table, place), _typed(table, "mode", str, place) or "git"
+    own_baseline = _typed(table, "own_baseline", str, place) or ""
+    if own_baseline and config != OWN:
+        raise InputError(
+            f'{place}: own_baseline beside another configuration than the repositories\' own; write config = "own"'
+        )
     if mode not in get_args(Mode):
         raise InputError(f"{place}: mode {mode!r}: there are {', '.join(get_args(Mode))}")
     args = read_arguments(_typed(table, "args", str, place) or "", f"{place} args", mode)
     if depth is not None and depth_in(args) is not None:
         raise InputError(f"{place}: decode_depth beside {DECODE_DEPTH} in args; keep one")
-    return Candidate(name, choice, _configuration(named, root, choice), depth, cast("Mode", mode), args)
+    return Candidate(
+        name,
+        choice,
+        _configuration(named, root, choice),
+        depth,
+        cast("Mode", mode),
+        args,
+        own_baseline=own_baseline,
+    )
+
+
+def _depth(table: Mapping[str, Any], place: str) -> int | None:
+    depth: int | None = _typed(table, "decode_depth", int, place)
+    if depth is not None and depth < 0:
+        raise InputError(f"{place}: decode_depth {depth} is below zero")
+    if depth is not None and depth > DEEPEST_DECODING:
+        raise InputError(f"{place}: decode_depth is above {DEEPEST_DECODING}")
+    return depth
 
 
 def _typed(table: Mapping[str, Any], key: str, kind: type, place: str) -> Any:

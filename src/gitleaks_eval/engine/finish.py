@@ -15,6 +15,7 @@ from gitleaks_eval.engine.against import asked_against
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import survey_cases, survey_left
 from gitleaks_eval.engine.missed import hidden_findings
+from gitleaks_eval.engine.real import compared_repositories
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
 from gitleaks_eval.engine.under_test import UnderTest
@@ -25,9 +26,11 @@ from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring.comparison import Asked, compare, neighbours
 from gitleaks_eval.scoring.evaluated import comparability
+from gitleaks_eval.scoring.real_differences import Real
 
 # Times of scans differ from one to the next: the median of so many, taken in turn, counts.
 TIMED_ROUNDS = 3
+NO_VALUES = "not compared: real repositories (a saved report has no values); name both candidates"
 
 
 def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its name
@@ -114,12 +117,20 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
         notes.append("rules are compared by name: a saved baseline has no samples of a rule that was changed")
     others = sides if saved else sides[1:]
     compared_with = settings.candidates if saved else settings.candidates[1:]
+
+    def real(before: str, after: str) -> Real:
+        """What two candidates differ in on real repositories; a saved report has no values to compare."""
+        if saved and before == saved.name:
+            return Real(notes=(NO_VALUES,) if session.repositories else ())
+        keys = {shown: name for name, shown in names.items()}
+        return compared_repositories(session, keys[before], keys[after])
+
     pairs = [
         *(
-            compare(baseline, side, notes, _asked(session, one))
+            compare(baseline, side, notes, _asked(session, one), real(baseline.name, side.name))
             for one, side in zip(compared_with, others, strict=True)
         ),
-        *neighbours(others),
+        *neighbours(others, real),
     ]
     hidden = {
         (names[name], scenario, *place): text

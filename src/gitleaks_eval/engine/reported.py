@@ -1,11 +1,11 @@
 """What a candidate reports of a subject: built or cloned, scanned once a run, and kept raw in its private folder."""
 
 import json
-import shutil
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.corpora.expected import without_tolerated
+from gitleaks_eval.engine.clones import removed_unless_compared, shared_clone, shared_readable
+from gitleaks_eval.engine.own import as_in_production, own_scanner
 from gitleaks_eval.engine.scans import Scanned, prove, scanner_of, scenario_repository
 from gitleaks_eval.engine.shared import Bench, reported_folder, traces_folder
-from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.head import head_contents, read_head
 from gitleaks_eval.scanners.decoded import encoded_texts
 from gitleaks_eval.scanners.suppressions import suppressions
@@ -26,7 +27,7 @@ from gitleaks_eval.scenarios.secrets import Secret, reveals
 from gitleaks_eval.scenarios.traces import traces_of
 
 # What an analysis is made of; a match is as long as its file may be.
-_KEPT = ("RuleID", "File", "StartLine", "StartColumn", "Secret", "Commit", "Author", "Date", "Entropy")
+_KEPT = ("RuleID", "File", "StartLine", "StartColumn", "Secret", "Commit", "Author", "Date", "Entropy", "Tags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,9 @@ class Reported:
     """What a scanner reported of a subject, as it is: only masked it may leave the private folder of the run.
 
     `standing` says of each finding whether it is in HEAD. `tolerated` are the secrets of findings that are neither
-    right nor wrong; `beside` is what is known of a real repository beside its findings.
+    right nor wrong; `beside` is what is known of a real repository beside its findings, and `production` what is
+    reported there when all is obeyed that hides findings (None: not looked at). `peak_kib` is the most memory that the
+    scanner had, None where that is not known.
     """
 
     provenance: Provenance
@@ -60,6 +63,8 @@ class Reported:
     standing: Sequence[bool]
     tolerated: Sequence[str] = field(default=(), repr=False)
     beside: dict[str, Any] | None = field(default=None, repr=False)
+    production: Sequence[dict[str, Any]] | None = field(default=None, repr=False)
+    peak_kib: int | None = None
 
     def texts(self) -> set[str]:
         """What is shown of it, and may hold a secret."""
@@ -123,10 +128,15 @@ def _of_clone(unit: Unit, bench: Bench, repository: RealRepository, stop: thread
     seconds = bench.timeout_seconds
     # The wait for the canary comes before the turn, which others could use.
     proven = prove(bench, unit.canary, stop)
-    folder = Path(bench.folder) / "clones" / repository.name
-    try:
-        cloned = clone(repository, folder, seconds, stop)
-        scanned = proven.scan_clone(repository.name, cloned.path, seconds)
+    with removed_unless_compared(bench, repository):
+        cloned = shared_clone(bench, repository, stop)
+        count = partial(shared_readable, bench, repository.name, cloned.path)
+        scanner = own_scanner(proven.scanner, cloned, seconds)[1] if bench.own else proven.scanner
+        scanned = proven.scan_clone(repository.name, cloned.path, count, scanner)
+        production = None
+        if bench.production:
+            path, obeying = as_in_production(cloned, scanner, bench)
+            production = _kept(proven.scan_clone(repository.name, path, count, obeying, production=True).scan.findings)
         findings = scanned.scan.findings
         _leave_traces(bench, repository.name, findings)
         there = suppressions(cloned.path, findings, proven.scanner.build, seconds)
@@ -137,9 +147,8 @@ def _of_clone(unit: Unit, bench: Bench, repository: RealRepository, stop: thread
             "suppressions_total": there.total,
         }
         provenance = _provenance(bench, scanned, repository.name, cloned.branch, cloned.commit)
-        return _reported(bench, scanned, provenance, findings, head_contents(cloned.path, seconds), beside=beside)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        found = _reported(bench, scanned, provenance, findings, head_contents(cloned.path, seconds))
+        return replace(found, beside=beside, production=production, peak_kib=scanned.scan.peak_kib)
 
 
 def _reported(  # noqa: PLR0913 - each is a word of its own
@@ -150,12 +159,14 @@ def _reported(  # noqa: PLR0913 - each is a word of its own
     head: Iterable[bytes],
     *,
     tolerated: Sequence[str] = (),
-    beside: dict[str, Any] | None = None,
 ) -> Reported:
     encoded = encoded_texts(scanned.repository.path, findings, provenance.commit, bench.timeout_seconds)
     standing = in_head(findings, head, encoded)
-    kept = [{name: finding[name] for name in _KEPT if name in finding} for finding in findings]
-    return Reported(provenance, kept, standing, tolerated, beside)
+    return Reported(provenance, _kept(findings), standing, tolerated)
+
+
+def _kept(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: finding[name] for name in _KEPT if name in finding} for finding in findings]
 
 
 def _provenance(bench: Bench, scanned: Scanned, repository: str, branch: str, commit: str) -> Provenance:

@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from gitleaks_eval.corpora.files import corpus_repository
 from gitleaks_eval.engine.shared import Bench
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
-from gitleaks_eval.repositories.log import Readable, readable
+from gitleaks_eval.repositories.log import Readable
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.canary import build_canary, check_canary
 from gitleaks_eval.scanners.passed_over import unread_in
@@ -84,15 +84,22 @@ class ProvenScanner:
         times = sorted(one.duration_ms for one in scans)
         return Scanned(repository, min(scans, key=lambda one: one.duration_ms), len(scans), (times[0], times[-1]))
 
-    def scan_clone(self, name: str, path: Path, seconds: float) -> Scanned:
-        """Scan a clone once; comments in it that allow a secret hide nothing, where the build can be told so.
+    def scan_clone(
+        self, name: str, path: Path, count: Callable[[], Readable], scanner: Scanner, *, production: bool = False
+    ) -> Scanned:
+        """Scan a clone once; nothing in it that hides findings is obeyed, as far as the build can be told so.
+
+        `count` says what there is to read. `scanner` is this one, maybe with the repository's own configuration. In
+        `production` comments that allow a secret and a list of findings to ignore are obeyed.
 
         Raises:
-            EvaluationError: when the scan is not accepted, or git takes longer than `seconds` to count.
+            EvaluationError: when the scan is not accepted, or git takes too long to count.
         """
         with turn(self.turns, _cores()), self._under_way(name):
-            repository = BuiltRepository(path, readable(path, seconds))
-            scan = self._accepted(repository, self.scanner.to_read(repository), obey_allow=False)
+            repository = BuiltRepository(path, count())
+            there = scanner.to_read(repository)
+            scan = scanner.scan(path, obey_allow=production, ignore_lists=production)
+            self._accept(scanner, scan, repository, there)
         return Scanned(repository, scan, 1, (scan.duration_ms, scan.duration_ms))
 
     def time_canary(self) -> float:
@@ -104,19 +111,23 @@ class ProvenScanner:
         with all_turns(self.turns, _cores()):
             return self.scanner.scan(self.canary.repository.path).duration_ms
 
-    def _accepted(
-        self, repository: BuiltRepository, there: Readable, *, obey_allow: bool = True, cores: int | None = None
-    ) -> Scan:
+    def _accepted(self, repository: BuiltRepository, there: Readable, *, cores: int | None = None) -> Scan:
         """Scan; accept an empty report only if the scanner finds a planted secret afterwards, with as many cores."""
-        scan = self.scanner.scan(repository.path, obey_allow=obey_allow, cores=cores)
-        problem = unread_in(self.scanner, scan, repository, there)
+        scan = self.scanner.scan(repository.path, cores=cores)
+        self._accept(self.scanner, scan, repository, there, cores=cores)
+        return scan
+
+    def _accept(
+        self, scanner: Scanner, scan: Scan, repository: BuiltRepository, there: Readable, *, cores: int | None = None
+    ) -> None:
+        """Accept a scan of a repository; an empty report only if a planted secret is found afterwards."""
+        problem = unread_in(scanner, scan, repository, there)
         if self.canary.lacks_counter(scan):
             problem = "it does not say what it read, as it did for the canary"
         if problem:
             raise EvaluationError(f"the scan does not count: {problem} (repository {repository.path})")
         if not scan.findings:
             check_canary(self.scanner, self.canary.repository, self.canary.secrets, cores=cores)
-        return scan
 
     def _under_way(self, name: str) -> contextlib.AbstractContextManager[None]:
         return under_way(self.turns.parent / UNDER_WAY, printable(name))

@@ -17,7 +17,10 @@ class Bench:
     """What all workers of a run share, in values that travel as JSON.
 
     `title` names scanner and configuration; with the `trace_key` (hex, empty without judges) pieces of
-    secrets are hashed, so that no prompt holds one.
+    secrets are hashed, so that no prompt holds one. With the `value_key` (hex, empty where nothing is compared) what is
+    found in real repositories is hashed, so that candidates are compared by it. With `own` they are scanned with
+    the configuration that they bring along; `production` says that they are scanned a second time, and all is obeyed
+    that they hide findings with, a file of known ones (`own_baseline`) included.
 
     `folder` is private to the run, and `turns`, where scans of all candidates take turns. `scanner` is a
     `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
@@ -38,11 +41,20 @@ class Bench:
     mode: Mode = "git"
     seed: str = DEFAULT_SEED
     args: Sequence[str] = ()
+    value_key: str = ""
+    own: bool = False
+    production: bool = False
+    own_baseline: str = ""
+
+    @property
+    def root(self) -> Path:
+        """The private folder of the run, which all candidates share."""
+        return Path(self.turns).parent
 
     @property
     def kept_in(self) -> Path | None:
         """Where built repositories are kept that only this run asks for; None for the cache of the user."""
-        return None if self.seed == DEFAULT_SEED else Path(self.turns).parent / "repositories"
+        return None if self.seed == DEFAULT_SEED else self.root / "repositories"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.engine.masks import subject_masks
+from gitleaks_eval.engine.real_findings import leave_findings
 from gitleaks_eval.engine.reported import Unit, reported
 from gitleaks_eval.engine.shared import analysis_path, repository_path
 from gitleaks_eval.scenarios.masking import Masks
@@ -36,6 +37,8 @@ def _document(unit: Unit, stop: threading.Event | None) -> bytes:
         write_atomically(left, json.dumps(_masked_suppressions(found.beside, masks)).encode())
     policy = load_policy(Path(unit.bench.severity_policy))
     document = envelope_of(found.findings, found.standing, policy, found.provenance, masks)
+    if found.beside:
+        leave_findings(unit.bench, unit.subject.name, found, document)
     return json.dumps(document, ensure_ascii=True).encode()
 
 

@@ -56,7 +56,7 @@ class Workbench:
     ) -> None:
         self.subjects: dict[str, MatchedScenario] = {}
         self.folder = Path(bench.folder)
-        self._bench = bench
+        self.bench = bench
         self._evaluated = {subject.name: subject for subject in subjects}
         self._recipes = recipes
         self._benches = tuple(benches) or (bench,)
@@ -77,17 +77,17 @@ class Workbench:
     @property
     def run_id(self) -> str:
         """The id of the run."""
-        return self._bench.run_id
+        return self.bench.run_id
 
     @property
     def title(self) -> str:
         """What names the scanner and the configuration under test."""
-        return self._bench.title
+        return self.bench.title
 
     @property
     def kept_in(self) -> Path | None:
         """Where built repositories are kept, None for the cache of the user."""
-        return self._bench.kept_in
+        return self.bench.kept_in
 
     @property
     def scanner(self) -> Scanner:
@@ -96,15 +96,15 @@ class Workbench:
         Raises:
             EvaluationError: when there is none.
         """
-        return scanner_of(self._bench, self._stop)
+        return scanner_of(self.bench, self._stop)
 
     def start(self, names: Iterable[str]) -> None:
         """Make the analyses of these subjects ahead, in this order; first of all scan the canary."""
-        if self._bench.scanner and self._canary_ahead is None:
+        if self.bench.scanner and self._canary_ahead is None:
             # Built here and not in the executor, where all units would wait for it.
             with contextlib.suppress(EvaluationError, OSError):
-                canary_repository(self._bench, self._canary)
-            self._canary_ahead = self._submit(scanned_canary, self._bench, self._canary)
+                canary_repository(self.bench, self._canary)
+            self._canary_ahead = self._submit(scanned_canary, self.bench, self._canary)
         for subject in (self._evaluated[name] for name in names if name not in self._ahead):
             if _is_scanned(subject):
                 self._ahead[subject.name] = self._submit(run_unit, self.unit(subject))
@@ -185,7 +185,7 @@ class Workbench:
         name = subject.name
         before = self._shown_before.get(name, frozenset())
         recipe = self._recipes.get(name)
-        return Unit(self._bench, subject, recipe, self._canary, self._planted, self._benches, before)
+        return Unit(self.bench, subject, recipe, self._canary, self._planted, self._benches, before)
 
     def repository(self, scenario: Scenario) -> BuiltRepository:
         """The repository of a scenario, built from its recipe or its corpus.
@@ -193,7 +193,7 @@ class Workbench:
         Raises:
             EvaluationError: when it cannot be built.
         """
-        return scenario_repository(self._bench, scenario, self._recipes.get(scenario.name))
+        return scenario_repository(self.bench, scenario, self._recipes.get(scenario.name))
 
     def time_canary(self) -> float:
         """How long one scan of the canary takes, in milliseconds, while no other scan of ours is running.
@@ -201,11 +201,11 @@ class Workbench:
         Raises:
             EvaluationError: when it fails.
         """
-        return prove(self._bench, self._canary, self._stop).time_canary()
+        return prove(self.bench, self._canary, self._stop).time_canary()
 
     def traces(self) -> Traces:
         """The hashes of all secrets that this run knows: planted ones, the canary's, and those in reports."""
-        key = bytes.fromhex(self._bench.trace_key)
+        key = bytes.fromhex(self.bench.trace_key)
         traces = traces_of((secret.value for secret in (*self._planted, *self._canary)), key)
         folder = traces_folder(self.folder)
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -231,11 +231,11 @@ class Workbench:
 
     @cached_property
     def _canary(self) -> tuple[Secret, ...]:
-        return tuple(canary_secrets(self._planted, self._bench.seed))
+        return tuple(canary_secrets(self._planted, self.bench.seed))
 
     @cached_property
     def _policy(self) -> SeverityPolicy:
-        return load_policy(Path(self._bench.severity_policy))
+        return load_policy(Path(self.bench.severity_policy))
 
     def _submit(self, make: Callable[..., Path], *arguments: object) -> Future[Path]:
         # An event cannot travel to another process: what runs there ends by itself.

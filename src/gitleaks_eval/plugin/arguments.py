@@ -14,7 +14,7 @@ from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.earlier_reports import begin_reports
 from gitleaks_eval.plugin.command_line import as_meant, is_typed, names_paths, typed_arguments, types_selection
-from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, JUDGES, LINT, SURVEYS, is_shipped
+from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, JUDGES, LINT, REAL, SURVEYS, is_shipped
 
 # Options with which pytest runs no test.
 SHOWING = (
@@ -104,7 +104,8 @@ def begin_early(config: pytest.Config, added: Sequence[str], arguments: Sequence
 def flagged(config: pytest.Config) -> list[Path]:
     """The folders that the flags ask for; while plugins are loaded, the namespace has what is known so far."""
     known = config.known_args_namespace
-    folders = [CHECKS, LINT, SURVEYS, *([FINDINGS] if known.gitleaks_findings else [])] if known.gitleaks_eval else []
+    findings = FINDINGS if known.gitleaks_findings else REAL
+    folders = [CHECKS, LINT, SURVEYS, findings] if known.gitleaks_eval else []
     return [*folders, *([JUDGES] if known.gitleaks_judges else [])]
 
 

@@ -13,7 +13,7 @@ from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.comparing import Comparing
 from gitleaks_eval.engine.faults import FAULTS, Fault
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.plugin.folders import LINT, SURVEYS
+from gitleaks_eval.plugin.folders import LINT, REAL, SURVEYS
 from gitleaks_eval.plugin.state import IDENTITY
 from gitleaks_eval.plugin.surveys import excuse_survey
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
@@ -127,6 +127,8 @@ def excuse_beside(item: pytest.Item, session: Session, comparing: Comparing, fou
         return comparing.excuse_finding(case.trial, match_of(case, session))
     if trial := parameters.get("finding_trial"):
         return comparing.excuse_finding(trial, None)
+    if item.path == REAL:
+        return TO_REVIEW if comparing.accepts_review else None
     if item.path.parent == SURVEYS:
         return excuse_survey(item, session)
     return _excuse_lint(item, session, comparing, set(found) if isinstance(found, list) else set())

@@ -11,6 +11,8 @@ JUDGES = PACKAGE / "judges"
 LINT = PACKAGE / "lint"
 FINDINGS = PACKAGE / "findings"
 SURVEYS = PACKAGE / "surveys"
+# Compared repositories are tests whatever is asked of findings.
+REAL = FINDINGS / "test_real_repositories.py"
 FOLDERS = (CHECKS, LINT, FINDINGS, SURVEYS, JUDGES)
 _DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 

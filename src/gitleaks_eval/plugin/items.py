@@ -20,7 +20,7 @@ from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
-from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, SURVEYS
+from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
 from gitleaks_eval.plugin.judges import register_judge_fixtures
 from gitleaks_eval.plugin.outcome import (
     Left,
@@ -31,6 +31,7 @@ from gitleaks_eval.plugin.outcome import (
     show_message_only,
     without_ours,
 )
+from gitleaks_eval.plugin.real import register_real_fixtures
 from gitleaks_eval.plugin.state import COLLECTED, IDENTITY
 from gitleaks_eval.plugin.surveys import register_survey_fixtures, survey_identity
 from gitleaks_eval.scenarios.scenario import RealRepository
@@ -96,6 +97,8 @@ class Items:
             register_judge_fixtures(module, self.judging)
         elif module_path.parent == SURVEYS:
             module.left_out = register_survey_fixtures(module, self.session, self.left)
+        elif module_path == REAL:
+            module.left_out = register_real_fixtures(module, self.session)
         elif module_path.parent in {LINT, FINDINGS}:
             register_fixtures_beside(module, self.session)
         elif not self._config.getoption("showfixtures"):

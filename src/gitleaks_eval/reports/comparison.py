@@ -12,6 +12,7 @@ from gitleaks_eval.analysis.metrics import Counts, Metrics, rate_texts
 from gitleaks_eval.core.text import json_value, markdown
 from gitleaks_eval.reports.comparison_places import place_cells, places_json
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
+from gitleaks_eval.reports.real_differences import real_json, real_markdown
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring.comparison import Pair
 from gitleaks_eval.scoring.differences import DIFFERENCES, Difference
@@ -139,6 +140,7 @@ def _pair(pair: Pair, compared: Compared) -> str:
         json.dumps(json_value({**one._asdict(), "hidden_by": compared.hidden_by(pair, one)}))
         for one in pair.differences.lost
     ]
+    lines["real"] = [json.dumps(json_value(one)) for one in real_json(pair.real)]
     return b"".join(with_long_lists(head, named | lines)).decode("ascii").strip()
 
 
@@ -237,6 +239,7 @@ def _pair_lines(pair: Pair) -> Iterator[str]:
     changes = [("worse", one) for one in pair.checks_worse] + [("better", one) for one in pair.checks_better]
     cells = [(text, one.check_id, one.scenario or "", one.outcome, one.candidate_outcome) for text, one in changes]
     yield from _table("Checks", ("", "Check", "Scenario", "Baseline", "Candidate"), cells)
+    yield from real_markdown(pair.real)
 
 
 def _differences(title: str, found: Sequence[Difference]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from gitleaks_eval.analysis.metrics import Counts, rate_texts
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.reports.comparison import Compared, against, corpora_of, place_of
+from gitleaks_eval.reports.real_differences import real_lines
 from gitleaks_eval.scoring.comparison import SAFE, Pair
 from gitleaks_eval.scoring.differences import Difference
 from gitleaks_eval.scoring.evaluated import Evaluated
@@ -35,6 +36,7 @@ def comparison_lines(compared: Compared) -> list[str]:
         below = list(_below(pair, compared, max(LEAST_BELOW, room // (len(pairs) - number))))
         room -= len(below)
         lines += below
+        lines += real_lines(pair.real)
     lines += [printable(f"neighbours  {against(pair)}: {'; '.join(pair.reasons)}") for pair in compared.neighbours]
     return lines
 

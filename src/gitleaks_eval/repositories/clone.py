@@ -1,5 +1,6 @@
 """Clone a foreign repository without running or obeying anything that it brings."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ from gitleaks_eval.core.process import run_limited
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import head_branch, head_commit
-from gitleaks_eval.repositories.refs import SHA256, local_path, make_view, refs_of
+from gitleaks_eval.repositories.refs import SHA256, local_path, make_view, objects_of, refs_of
 from gitleaks_eval.repositories.sources import URL
 from gitleaks_eval.scenarios.scenario import RealRepository
 
@@ -26,6 +27,16 @@ _NETWORK = (
 _USER = re.compile(r"(\w://)[^/\s'\"]*@")
 _REASON = re.compile(r"^(?:remote: )?(?:fatal|error): (.*)$", re.MULTILINE)
 # Nothing may be fetched or run when git reads the clone.
+# From so much on the objects of a repository of this machine are shared: a copy would fill the disk.
+LARGEST_COPY = 1 << 30
+# No index is read that the other repository brings along.
+_SHARED_CONFIG = """\
+[core]
+\tcommitGraph = false
+\tmultiPackIndex = false
+[pack]
+\tuseBitmaps = false
+"""
 _CLONE_CONFIG = """\
 [core]
 \trepositoryformatversion = {version}
@@ -58,10 +69,11 @@ def clone(repository: RealRepository, folder: Path, seconds: float, stop: thread
     From a repository of this machine all refs are taken but replacements (`refs/replace`), so that the log has what
     it has there, remote-tracking branches and the stash included; from a URL all branches and tags. No command,
     hook, filter or submodule of the repository is run or fetched, and nothing of its configuration is taken over.
+    One of this machine of more than 1 GiB is not copied: the clone names its objects, and nothing is run in its folder.
 
     Raises:
         EvaluationError: when it is no repository, is broken or lacks objects, cannot be reached, takes longer than
-            `seconds`, is larger than 1 GiB, or `stop` is set.
+            `seconds`, is larger than 1 GiB and not of this machine, or `stop` is set.
     """
     path = folder / "repository"
     try:
@@ -85,9 +97,12 @@ def clone(repository: RealRepository, folder: Path, seconds: float, stop: thread
 
 def _clone(repository: RealRepository, folder: Path, seconds: float, stop: threading.Event | None) -> Clone:
     local = local_path(repository.location)
-    refs = make_view(local, folder / "source") if local else set()
     git_folder = folder / "repository" / ".git"
     git_folder.parent.mkdir()
+    if local and _is_large(objects_of(local)):
+        make_view(local, git_folder)
+        return _ours(git_folder, _SHARED_CONFIG)
+    refs = make_view(local, folder / "source") if local else set()
     options = {"core.hooksPath": "/dev/null", "core.fsmonitor": "false", "submodule.recurse": "false", "gc.auto": "0"}
     done = run_limited(
         [
@@ -107,7 +122,22 @@ def _clone(repository: RealRepository, folder: Path, seconds: float, stop: threa
     # git may pass over a ref that it cannot resolve, with a warning at most.
     if lost := refs - refs_of(git_folder).keys():
         raise EvaluationError(f"its {os.fsdecode(min(lost))} names no commit")
-    _make_ours(git_folder)
+    return _ours(git_folder)
+
+
+def _is_large(objects: Path) -> bool:
+    total = 0
+    for root, _, names in os.walk(objects):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(root, name)).st_size  # noqa: PTH118 - names may be any bytes
+        if total > LARGEST_COPY:
+            return True
+    return False
+
+
+def _ours(git_folder: Path, more: str = "") -> Clone:
+    _make_ours(git_folder, more)
     path = git_folder.parent
     shallow = git_folder / "shallow"
     return Clone(path, head_branch(path), head_commit(path), shallow.is_file() and shallow.stat().st_size > 0)
@@ -128,10 +158,10 @@ def _environment(transports: str) -> Mapping[str, str]:
     }
 
 
-def _make_ours(git_folder: Path) -> None:
+def _make_ours(git_folder: Path, more: str) -> None:
     """Replace what `git clone` wrote besides objects and refs: its configuration holds the URL."""
     sha256 = b"sha256" in (git_folder / "config").read_bytes().lower()
-    config = _CLONE_CONFIG.format(version=int(sha256)) + (SHA256 if sha256 else "")
+    config = _CLONE_CONFIG.format(version=int(sha256)) + (SHA256 if sha256 else "") + more
     (git_folder / "config").write_text(config, encoding="ascii")
     for name in ("hooks", "info"):
         shutil.rmtree(git_folder / name, ignore_errors=True)

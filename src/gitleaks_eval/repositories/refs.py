@@ -3,11 +3,12 @@
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.repositories.reftable import read_reftables
 from gitleaks_eval.repositories.sources import URL
 
 _OBJECT_ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -44,17 +45,14 @@ def make_view(repository: Path, view: Path) -> set[bytes]:
         OSError: when one of the two cannot be read or written.
     """
     git_folder = _git_folder(repository)
-    common = git_folder
-    if (git_folder / "commondir").is_file():
-        # One of several work trees.
-        common = git_folder / os.fsdecode(_small_file(git_folder / "commondir").strip())
-    objects = common / "objects"
-    if not objects.is_dir():
-        raise EvaluationError("it is no git repository: it has no objects")
+    common = _common(git_folder)
+    objects = objects_of(repository)
     if (common / "reftable").exists():
-        raise EvaluationError("its refs are kept as reftables, which are not read here; name a clone that has files")
-    head = _small_file(git_folder / "HEAD").strip()
-    refs = refs_of(common)
+        head = read_reftables(git_folder / "reftable").get(b"HEAD", b"")
+        refs = _commits(read_reftables(common / "reftable"))
+    else:
+        head = _small_file(git_folder / "HEAD").strip()
+        refs = refs_of(common)
     shallow = [line for line in _lines(common / "shallow") if _OBJECT_ID.fullmatch(line)]
     if not _OBJECT_ID.fullmatch(head) and not _REF_NAME.fullmatch(head.removeprefix(b"ref: ")):
         raise EvaluationError("it is no git repository: its HEAD names nothing")
@@ -71,6 +69,18 @@ def make_view(repository: Path, view: Path) -> set[bytes]:
     return set(refs)
 
 
+def objects_of(repository: Path) -> Path:
+    """The folder that holds the objects of a repository.
+
+    Raises:
+        EvaluationError: when there is none.
+    """
+    objects = _common(_git_folder(repository)) / "objects"
+    if not objects.is_dir():
+        raise EvaluationError("it is no git repository: it has no objects")
+    return objects
+
+
 def refs_of(common: Path) -> dict[bytes, bytes]:
     """The id that each ref names, without replacements: they would show another history than the one that is there.
 
@@ -83,10 +93,14 @@ def refs_of(common: Path) -> dict[bytes, bytes]:
         if _OBJECT_ID.fullmatch(object_id):
             found[name] = object_id
     found.update(_loose_refs(common))
+    return _commits(found)
+
+
+def _commits(found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     return {
         name: object_id
         for name, object_id in found.items()
-        if _REF_NAME.fullmatch(name) and not name.startswith(b"refs/replace/")
+        if _REF_NAME.fullmatch(name) and _OBJECT_ID.fullmatch(object_id) and not name.startswith(b"refs/replace/")
     }
 
 
@@ -99,6 +113,13 @@ def _git_folder(repository: Path) -> Path:
         if (folder / "HEAD").is_file():
             return folder
     raise EvaluationError("it is no git repository: it has no HEAD")
+
+
+def _common(git_folder: Path) -> Path:
+    if (git_folder / "commondir").is_file():
+        # One of several work trees.
+        return git_folder / os.fsdecode(_small_file(git_folder / "commondir").strip())
+    return git_folder
 
 
 def _loose_refs(common: Path) -> Iterator[tuple[bytes, bytes]]:

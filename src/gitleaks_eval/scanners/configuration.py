@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from gitleaks_eval.config.chain import BUILTIN, Configuration, chain_of
+from gitleaks_eval.config.chain import BUILTIN, OWN, Configuration, chain_of
 from gitleaks_eval.core.documents import named_path
 from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Sources
 
@@ -29,8 +29,8 @@ def choose_configuration(
     if named is None:
         return _found(_sources_here(root, sources), root, invocation)
     text, base, why = named
-    if text == BUILTIN:
-        return Configuration((), why)
+    if text in {BUILTIN, OWN}:
+        return Configuration((), why, own=text == OWN)
     return Configuration(chain_of(named_path(text, base, why), why, invocation), why)
 
 

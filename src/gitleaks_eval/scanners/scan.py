@@ -60,7 +60,8 @@ class Scan:
     """What the scanner reported: its findings as they are (with raw secrets), and how it says it read them.
 
     `commits` and `added_bytes` are None where the build does not report them. `files` is None for a scan of the
-    history; for one of files it is how many there were that are not empty.
+    history; for one of files it is how many there were that are not empty. `peak_kib` is the most memory that the
+    scanner had, None where that is not known.
     """
 
     findings: list[dict[str, Any]]
@@ -68,6 +69,7 @@ class Scan:
     commits: int | None
     added_bytes: int | None
     files: int | None = None
+    peak_kib: int | None = None
 
     def __repr__(self) -> str:
         """Without the findings: they hold raw secrets, and tracebacks show values."""
@@ -149,7 +151,8 @@ class Scanner:
         if failed := failure.search(log):
             raise EvaluationError(f"its log says that reading the repository failed ({failed[0].strip()!r})")
         commits, added = _COMMITS.search(log), _BYTES.search(log)
-        return Scan(findings, done.duration_ms, int(commits[1]) if commits else None, int(added[1]) if added else None)
+        counted = [int(found[1]) if found else None for found in (commits, added)]
+        return Scan(findings, done.duration_ms, counted[0], counted[1], peak_kib=done.peak_kib)
 
     def _allow_options(self, *, obey_allow: bool) -> list[str]:
         return [self.build.adapter.ignore_allow] if self.build.ignores_allow and not obey_allow else []

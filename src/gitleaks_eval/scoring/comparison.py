@@ -1,10 +1,10 @@
 """What changes from one evaluated candidate to another, finding by finding, and whether it is safe. Pure."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 from operator import not_
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.core.text import few
@@ -12,9 +12,11 @@ from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scoring.differences import CheckChange, Difference, Differences, find_differences
 from gitleaks_eval.scoring.evaluated import BADNESS, CheckKey, Evaluated
 from gitleaks_eval.scoring.excuses import SPEED, explains, fails_by_loss
+from gitleaks_eval.scoring.real_differences import Real
 from gitleaks_eval.scoring.surveyed import Moves, moves
 
 SAFE, REVIEW, REGRESSION, INCOMPLETE = "SAFE", "REVIEW", "REGRESSION", "INCOMPLETE"
+NO_REAL = Real()
 _KIND_TEXTS = {"severity_changed": "of another severity", "restored": "exact again"}
 
 
@@ -24,7 +26,7 @@ class Pair:
 
     `time_ratio` is the candidate's scan time over the baseline's, None where one is unknown. A pair that is
     `neighbour` is of two candidates in a row, of which none is the baseline: it decides nothing.
-    `moves` are rules, places and entries, where both were asked for them.
+    `moves` are rules, places and entries, where both were asked for them; `real` is what differs in real repositories.
     """
 
     baseline: str
@@ -37,6 +39,7 @@ class Pair:
     time_ratio: float | None = None
     neighbour: bool = False
     moves: Moves = field(default_factory=Moves)
+    real: Real = field(default_factory=Real)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,13 @@ class Asked:
     problem: str = ""
 
 
-def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = (), asked: Asked = Asked()) -> Pair:
+def compare(
+    baseline: Evaluated,
+    candidate: Evaluated,
+    notes: Sequence[str] = (),
+    asked: Asked = Asked(),
+    real: Real = NO_REAL,
+) -> Pair:
     """Compare two candidates in what both have; `notes` (see `comparability`) go to the reasons.
 
     A comparison with nothing in common is incomplete, never safe.
@@ -63,33 +72,48 @@ def compare(baseline: Evaluated, candidate: Evaluated, notes: Sequence[str] = ()
     worse, better = _changed_checks(baseline.outcomes, candidate.outcomes)
     both = baseline.surveyed and candidate.surveyed
     moved = moves(baseline.surveyed, candidate.surveyed, asked.silent) if both else Moves()  # type: ignore[arg-type]
-    verdict, reasons = _judge(baseline, candidate, differences, moved, asked.problem)
+    verdict, reasons = _judge(baseline, candidate, _Changed(differences, moved, real, asked.problem))
     reasons = [*[asked.obeyed] * bool(asked.obeyed), *reasons]
     return Pair(
         baseline=baseline.name,
         candidate=candidate.name,
         verdict=verdict,
-        reasons=(*reasons, *notes, *differences.left_out, *_unshared(baseline, candidate)),
+        reasons=(*reasons, *notes, *real.notes, *differences.left_out, *_unshared(baseline, candidate)),
         differences=differences,
         checks_worse=worse,
         checks_better=better,
         time_ratio=candidate.scan_ms / baseline.scan_ms if candidate.scan_ms and baseline.scan_ms else None,
         moves=moved,
+        real=real,
     )
 
 
-def neighbours(candidates: Iterable[Evaluated]) -> list[Pair]:
+def neighbours(
+    candidates: Iterable[Evaluated], real: Callable[[str, str], Real] = lambda _before, _after: NO_REAL
+) -> list[Pair]:
     """Each candidate against the one before it: between which two of many something changed."""
-    return [replace(compare(before, after), neighbour=True) for before, after in pairwise(candidates)]
+    return [
+        replace(compare(before, after, real=real(before.name, after.name)), neighbour=True)
+        for before, after in pairwise(candidates)
+    ]
 
 
-def _judge(
-    baseline: Evaluated, candidate: Evaluated, differences: Differences, moved: Moves, problem: str
-) -> tuple[str, list[str]]:
+class _Changed(NamedTuple):
+    """What changes between two candidates: planted secrets, rules and places, real repositories; and what failed."""
+
+    differences: Differences
+    moved: Moves
+    real: Real
+    problem: str
+
+
+def _judge(baseline: Evaluated, candidate: Evaluated, changed: _Changed) -> tuple[str, list[str]]:
+    differences, moved, real, problem = changed
     unfinished = [f"{one.name} has errors" for one in (baseline, candidate) if one.has_errors]
     unfinished += [problem] * bool(problem and not unfinished)
     has_surveys = bool(baseline.surveyed and candidate.surveyed)
-    if not has_surveys and not baseline.matchings.keys() & candidate.matchings.keys():
+    unfinished += real.problems
+    if not has_surveys and not real.compared and not baseline.matchings.keys() & candidate.matchings.keys():
         unfinished.append(f"{baseline.name} and {candidate.name} have no evaluated scenario in common")
     unfinished += [
         f"{name}: {candidate.name} misses what only its own ground truth lists"
@@ -120,6 +144,7 @@ def _judge(
         *(moved.reasons() if one_build else moved.grouped(candidate.name)),
         *[f"{len(unknown)} checks fail that {baseline.name} does not have ({few(unknown)})"] * bool(unknown),
         *_numbers(differences),
+        *real.reasons(),
         *[f"slower: {few(list(map(_check, slower)))}"] * bool(slower),
     ]
     if unfinished:
@@ -129,7 +154,9 @@ def _judge(
         return REGRESSION, reasons
     if unknown:
         return INCOMPLETE, reasons
-    return (REVIEW if to_review or moved.loses else SAFE), reasons or ["nothing differs"]
+    # What was named and could not be compared is for people to look at.
+    to_review = to_review or bool(moved.loses or real.to_review() or real.notes)
+    return (REVIEW if to_review else SAFE), reasons or ["nothing differs"]
 
 
 def are_one_build(baseline: Evaluated, candidate: Evaluated) -> bool:

@@ -381,7 +381,7 @@ def reftables(source: Path) -> None:
         (without_objects, "it has no objects"),
         (no_repository, "it is no git repository"),
         (lying_git_file, "it is no git repository"),
-        (reftables, "reftables"),
+        (reftables, "its tables.list is no file"),
     ],
 )
 def test_what_is_no_whole_repository_is_an_error_of_one_line_that_names_it(
@@ -564,6 +564,36 @@ def test_no_command_of_a_hostile_repository_is_run(
     assert not (made.path / ".git/hooks").exists()
     config = (made.path / ".git/config").read_text(encoding="ascii")
     assert not [key for key in ("remote", "diff", "filter", "include", str(tmp_path)) if key in config]
+
+
+def test_of_a_large_repository_the_objects_are_shared_and_nothing_of_it_is_run_or_written(
+    hostile: Path, tmp_path: Path, gitleaks: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for mark in (tmp_path / "marks").iterdir():
+        mark.unlink()
+    copied = cloned(hostile, tmp_path / "copied")
+    monkeypatch.setattr("gitleaks_eval.repositories.clone.LARGEST_COPY", 0)
+    before = sorted((path, path.lstat().st_mtime_ns) for path in hostile.rglob("*"))
+    made = cloned(hostile, tmp_path / "folder")
+    assert not list((made.path / ".git/objects").rglob("*.pack"))
+    assert (made.commit, made.branch, refs(made.path)) == (copied.commit, copied.branch, refs(copied.path))
+    assert readable(made.path, SECONDS) == readable(copied.path, SECONDS)
+    scan = scanner_of(gitleaks("8.30.1"), tmp_path).scan(made.path, obey_allow=False)
+    assert unread(scan, readable(made.path, SECONDS)) is None
+    assert [finding["File"] for finding in scan.findings] == ["b.env"]
+    assert list((tmp_path / "marks").iterdir()) == []
+    assert sorted((path, path.lstat().st_mtime_ns) for path in hostile.rglob("*")) == before
+
+
+def test_a_large_repository_that_lacks_objects_is_an_error_when_it_is_read(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blob = git(source, "rev-parse", "HEAD:a").decode().strip()
+    (source / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    monkeypatch.setattr("gitleaks_eval.repositories.clone.LARGEST_COPY", 0)
+    made = cloned(source, tmp_path / "folder")
+    with pytest.raises(EvaluationError, match="git log failed"):
+        readable(made.path, SECONDS)
 
 
 def test_the_users_own_git_configuration_has_no_say(

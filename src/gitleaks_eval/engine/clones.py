@@ -1,0 +1,59 @@
+"""The clones of real repositories: made once a run, and shared by all candidates."""
+
+import contextlib
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.engine.shared import Bench
+from gitleaks_eval.repositories.clone import Clone, clone
+from gitleaks_eval.repositories.log import Readable, readable
+from gitleaks_eval.scenarios.scenario import RealRepository
+
+
+def shared_clone(bench: Bench, repository: RealRepository, stop: threading.Event | None = None) -> Clone:
+    """The clone of a repository, made by the first candidate that asks: all of them scan the same commits.
+
+    Raises:
+        EvaluationError: when it cannot be cloned; for every candidate with the same text.
+    """
+    folder = clone_folder(bench, repository.name)
+
+    def make() -> bytes:
+        made = clone(repository, folder / "clone", bench.timeout_seconds, stop)
+        return json.dumps({**asdict(made), "path": str(made.path)}).encode()
+
+    made = json.loads(made_once(folder, make).read_bytes())
+    return Clone(**{**made, "path": Path(made["path"])})
+
+
+def shared_readable(bench: Bench, name: str, path: Path) -> Readable:
+    """What git says is there to read in a clone, counted once a run.
+
+    Raises:
+        EvaluationError: when git cannot read it, or not in time.
+    """
+
+    def make() -> bytes:
+        return json.dumps(asdict(readable(path, bench.timeout_seconds))).encode()
+
+    return Readable(**json.loads(made_once(clone_folder(bench, name) / "readable", make).read_bytes()))
+
+
+@contextlib.contextmanager
+def removed_unless_compared(bench: Bench, repository: RealRepository) -> Iterator[None]:
+    """Remove the clone on the way out where no other candidate needs it, nor what looks for causes."""
+    try:
+        yield
+    finally:
+        if not bench.value_key:
+            shutil.rmtree(clone_folder(bench, repository.name), ignore_errors=True)
+
+
+def clone_folder(bench: Bench, name: str) -> Path:
+    """Where the clone of a repository stands, with what all candidates know of it."""
+    return bench.root / "clones" / name

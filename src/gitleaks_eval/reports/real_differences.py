@@ -1,0 +1,163 @@
+"""What two candidates differ in on real repositories, in the reports of a comparison and in the terminal."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gitleaks_eval.core.text import few, markdown, printable
+from gitleaks_eval.scoring.real_differences import (
+    KINDS,
+    RELABELLED,
+    SEVERITY_CHANGED,
+    Group,
+    Real,
+    RealComparison,
+    RealDifference,
+)
+
+GROUPS_AT_MOST = 10
+ROWS_AT_MOST = 200
+UNPROVEN = "cause not proven"
+_TITLES = {SEVERITY_CHANGED: "of another severity"}
+
+
+def real_json(real: Real) -> list[dict[str, Any]]:
+    """The repositories of a pair, as comparison.json has them."""
+    return [_comparison(one) for one in real.compared]
+
+
+def real_lines(real: Real) -> Iterator[str]:
+    """A line a repository that differs, one for all others, and one for each of the largest groups."""
+    alike = [one for one in real.compared if not one.differs]
+    if alike:
+        names = few([one.repository for one in alike], 3)
+        yield printable(f"real  {names}  {sum(one.same for one in alike)} the same, nothing differs")
+    for one in real.compared:
+        if one.differs:
+            yield printable(f"real  {one.repository}  {_numbers(one)}{_cost(one)}")
+            if one.production:
+                yield printable(f"real  {one.repository}  in production: {_numbers(one.production)}")
+    found = real.groups()
+    for group in found[:GROUPS_AT_MOST]:
+        yield printable(f"  {_group(group)}{' (approved)' * (group in real.approved)}")
+    if len(found) > GROUPS_AT_MOST:
+        rest = found[GROUPS_AT_MOST:]
+        yield f"  and {sum(one.count for one in rest)} more of {len(rest)} rules and causes: see comparison.md"
+
+
+def real_markdown(real: Real) -> Iterator[str]:
+    """The sections of a pair: repositories, groups by rule and cause, and each secret that differs."""
+    if not real.compared:
+        return
+    columns = ("Same", "Lost", "New", "Moved", "Relabelled", "Of another severity")
+    yield from _heading("Real repositories", ("Repository", "Commit", *columns, "Scans (ms)", "Peak (MiB)"))
+    for one in real.compared:
+        rows = [(one.repository, one)] + [(f"{one.repository}, in production", one.production)] * bool(one.production)
+        for name, comparison in rows:
+            assert comparison is not None  # noqa: S101 - left out above where there is none
+            counts = [str(comparison.same), *(str(comparison.count(kind)) for kind in KINDS)]
+            yield _row([name, comparison.commit[:12], *counts, _times(comparison), _peaks(comparison)])
+    yield from _groups_markdown(real)
+    yield from _secrets_markdown(real)
+
+
+def _groups_markdown(real: Real) -> Iterator[str]:
+    found = real.groups()
+    if not found:
+        return
+    headings = ("Findings", "In HEAD", "", "Rule", "Cause", "Repositories", "Approved")
+    yield from _heading("Differences by rule and cause", headings)
+    for group in found[:ROWS_AT_MOST]:
+        cells = [_title(group.kind), _rules(group.rule_id, group), group.cause or UNPROVEN]
+        numbers = [str(group.count), str(group.in_head)]
+        yield _row([*numbers, *cells, ", ".join(group.repositories), real.approved.get(group, "")])
+    yield from _more(len(found))
+
+
+def _secrets_markdown(real: Real) -> Iterator[str]:
+    found = [(comparison.repository, one) for comparison in real.compared for one in comparison.differences]
+    if not found:
+        return
+    headings = ("Repository", "", "Where", "Commit", "Rule", "Cause", "Findings", "HEAD")
+    yield from _heading("Secrets that differ", headings)
+    for repository, one in sorted(found, key=lambda pair: (not pair[1].in_head, -pair[1].count))[:ROWS_AT_MOST]:
+        where = f"{one.file_path}:{one.line_number}"
+        cells = [repository, _title(one.kind), where, one.commit[:12], _rules(one.rule_id, one), one.cause or UNPROVEN]
+        yield _row([*cells, str(one.count), "yes" if one.in_head else ""])
+    yield from _more(len(found))
+
+
+def failed_text(comparison: RealComparison) -> str:
+    """What the test of a repository says: how much differs, and its largest groups."""
+    lines = [_numbers(comparison), *map(_group, Real((comparison,)).groups()[:GROUPS_AT_MOST])]
+    return "\n  ".join(map(printable, lines))
+
+
+def _comparison(one: RealComparison) -> dict[str, Any]:
+    return {
+        "repository": one.repository,
+        "commit": one.commit,
+        "same": one.same,
+        **{kind: [_difference(row) for row in one.of(kind)] for kind in KINDS},
+        "scan_ms": list(one.times_ms) if one.times_ms else None,
+        "peak_kib": list(one.peaks_kib) if one.peaks_kib else None,
+        **({"production": _comparison(one.production)} if one.production else {}),
+    }
+
+
+def _difference(row: RealDifference) -> dict[str, Any]:
+    names = ("commit", "file_path", "line_number", "rule_id", "candidate_rule_id", "in_head", "cause", "count")
+    moved = row.candidate_line_number
+    return {
+        **{name: getattr(row, name) for name in names},
+        **({"candidate_line_number": moved} if moved is not None else {}),
+        **({"others": [other._asdict() for other in row.others]} if row.others else {}),
+    }
+
+
+def _numbers(one: RealComparison) -> str:
+    counts = [f"{one.count(kind)} {_title(kind)}" for kind in KINDS if one.count(kind)]
+    secrets = len(one.differences)
+    folded = f" ({secrets} secrets)" if counts and secrets != sum(map(one.count, KINDS)) else ""
+    return f"{one.same} the same, {', '.join(counts) or 'nothing differs'}{folded}"
+
+
+def _cost(one: RealComparison) -> str:
+    parts = [f"{text} {unit}" for text, unit in ((_times(one), "ms"), (_peaks(one), "MiB")) if text]
+    return f"; scans {', '.join(parts)}" if parts else ""
+
+
+def _times(one: RealComparison) -> str:
+    return "{:.0f} -> {:.0f}".format(*one.times_ms) if one.times_ms else ""
+
+
+def _peaks(one: RealComparison) -> str:
+    before, after = one.peaks_kib or (None, None)
+    return f"{before / 1024:.0f} -> {after / 1024:.0f}" if before and after else ""
+
+
+def _group(one: Group) -> str:
+    heads = f", {one.in_head} in HEAD" if one.in_head else ", history"
+    where = few(one.repositories, 3)
+    return f"{one.count} {_title(one.kind)}{heads}  {_rules(one.rule_id, one)}  {one.cause or UNPROVEN}  in {where}"
+
+
+def _title(kind: str) -> str:
+    return _TITLES.get(kind, kind)
+
+
+def _rules(rule_id: str, one: Group | RealDifference) -> str:
+    other = one.candidate_rule_id
+    return f"{rule_id} -> {other}" if one.kind == RELABELLED and other else rule_id
+
+
+def _heading(title: str, headings: Sequence[str]) -> Iterator[str]:
+    yield from ("", f"### {title}", "", f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}")
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(markdown, cells))} |"
+
+
+def _more(total: int) -> Iterator[str]:
+    if total > ROWS_AT_MOST:
+        yield from ("", f"{total - ROWS_AT_MOST} more: see comparison.json.")

@@ -1,0 +1,331 @@
+"""What differs between the findings of two candidates in a repository without any truth. Pure."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+LOST, NEW, MOVED = "lost", "new", "moved"
+RELABELLED, SEVERITY_CHANGED = "relabelled", "severity_changed"
+KINDS = (LOST, NEW, MOVED, RELABELLED, SEVERITY_CHANGED)
+
+
+class RealFinding(NamedTuple):
+    """A finding of a real repository: where it is shown, and what it is compared by.
+
+    `path_key` and `value` are keyed hashes of the raw path and of the secret, which differ from run to run;
+    `file_path` and `rule_id` are as the reports show them. `decoded` says that the scanner decoded it.
+    """
+
+    commit: str
+    file_path: str
+    path_key: str
+    line_number: int
+    rule_id: str
+    value: str
+    severity: str
+    in_head: bool
+    decoded: bool = False
+
+
+class Change(NamedTuple):
+    """A finding that differs, and what that is: the baseline's where it has one, and the candidate's."""
+
+    kind: str
+    baseline: RealFinding | None
+    candidate: RealFinding | None
+
+    @property
+    def finding(self) -> RealFinding:
+        """The baseline's finding, else the candidate's."""
+        found = self.baseline or self.candidate
+        assert found is not None  # noqa: S101 - one of the two is always there
+        return found
+
+
+class Other(NamedTuple):
+    """Where else a secret stands that differs in the same way."""
+
+    commit: str
+    file_path: str
+    line_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class RealDifference:
+    """A secret that differs, with its `count` findings folded into the first of them; `others` has the rest.
+
+    `candidate_rule_id` is None where the candidate reports nothing, `cause` where none is proven.
+    `candidate_line_number` is that of what is moved.
+    """
+
+    kind: str
+    commit: str
+    file_path: str
+    line_number: int
+    rule_id: str
+    candidate_rule_id: str | None
+    in_head: bool
+    cause: str | None
+    count: int
+    candidate_line_number: int | None = None
+    others: tuple[Other, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RealComparison:
+    """A repository at one commit, as two candidates see it: `same` findings, and what differs.
+
+    `same` and the counts of a side's kinds are all its findings. `production`, where a candidate is evaluated with the
+    repository's own configuration, has the same for what is left when everything is obeyed that hides findings.
+    Times and peaks of memory are of one scan each; a peak is None where it is not known. They decide nothing.
+    """
+
+    repository: str
+    commit: str
+    same: int
+    differences: tuple[RealDifference, ...]
+    times_ms: tuple[float, float] | None = None
+    peaks_kib: tuple[int | None, int | None] | None = None
+    production: "RealComparison | None" = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs, in production or without what hides findings."""
+        return bool(self.differences or (self.production and self.production.differences))
+
+    def of(self, kind: str) -> list[RealDifference]:
+        """The differences of a kind."""
+        return [one for one in self.differences if one.kind == kind]
+
+    def count(self, kind: str) -> int:
+        """How many findings differ in this way."""
+        return sum(one.count for one in self.differences if one.kind == kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Differences of one kind, rule and cause, in all repositories: how many, and how many of them in HEAD."""
+
+    kind: str
+    rule_id: str
+    candidate_rule_id: str | None
+    cause: str | None
+    repositories: tuple[str, ...]
+    count: int
+    in_head: int
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """What people have approved: differences of a rule with a cause, in repositories, between two candidates.
+
+    `rule`, `cause` and each of `repositories` are patterns (`*`, `?`, `[…]`); a `cause` of None stands for one that is
+    not proven. Of a difference that is relabelled `rule` is the baseline's. An empty `kind` is any. `baseline` and
+    `candidate` are the identities that it is pinned to.
+    """
+
+    rule: str
+    cause: str | None
+    repositories: tuple[str, ...]
+    reason: str
+    baseline: str
+    candidate: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """What a pair differs in on real repositories; `problems` say which could not be compared, and why.
+
+    `approved` are the groups that people have approved, each with its reason: they are counted, and not to review.
+    """
+
+    compared: tuple[RealComparison, ...] = ()
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    approved: Mapping[Group, str] = field(default_factory=dict)
+
+    def groups(self) -> list[Group]:
+        """All differences by kind, rule and cause; of what differs in production alone, those too."""
+        raw = groups(self.compared)
+        known = {(one.kind, one.rule_id, one.candidate_rule_id, one.cause) for one in raw}
+        production = groups(one.production for one in self.compared if one.production)
+        only = [one for one in production if (one.kind, one.rule_id, one.candidate_rule_id, one.cause) not in known]
+        return raw + only
+
+    def to_review(self) -> list[Group]:
+        """The groups that nobody has approved."""
+        return [one for one in self.groups() if one not in self.approved]
+
+    def reasons(self) -> Iterator[str]:
+        """What the verdict says of them."""
+        for kind in KINDS:
+            found = [one for one in self.groups() if one.kind == kind]
+            if found:
+                names = sorted({name for one in found for name in one.repositories})
+                few = ", ".join([*names[:3], *["…"] * (len(names) > 3)])
+                yield f"{sum(one.count for one in found)} {_WORDS[kind]} in {few} (real, unlabelled)"
+        if self.approved:
+            yield f"{sum(one.count for one in self.approved)} of them approved"
+
+
+_WORDS = {**dict(zip(KINDS, KINDS, strict=True)), SEVERITY_CHANGED: "of another severity"}
+
+
+def changes(
+    baseline: Sequence[RealFinding], candidate: Sequence[RealFinding]
+) -> tuple[list[tuple[RealFinding, RealFinding]], list[Change]]:
+    """Match the findings of two candidates one to one: the pairs that are the same, and all others by what they are.
+
+    What both report in the same commit, file and line with the same rule and value is the same; then, of what is left:
+    the same value there with another severity, or under another rule; the same rule and value on another line; the
+    same rule on the same line with another value (it takes another part of the text). The rest is lost or new.
+    """
+    same, left, right = _paired(baseline, candidate, lambda one: (*_spot(one), one.rule_id, one.value, one.severity))
+    found: list[Change] = []
+    for kind, key in _PASSES:
+        pairs, left, right = _paired(left, right, key)
+        found += [Change(kind, old, new) for old, new in pairs]
+    found += [Change(LOST, one, None) for one in left]
+    found += [Change(NEW, None, one) for one in right]
+    return same, found
+
+
+def _spot(one: RealFinding) -> tuple[Any, ...]:
+    return one.commit, one.path_key, one.line_number
+
+
+Key = Callable[[RealFinding], tuple[Any, ...]]
+_PASSES: tuple[tuple[str, Key], ...] = (
+    (SEVERITY_CHANGED, lambda one: (*_spot(one), one.rule_id, one.value)),
+    (RELABELLED, lambda one: (*_spot(one), one.value)),
+    (MOVED, lambda one: (one.commit, one.path_key, one.rule_id, one.value)),
+    (MOVED, lambda one: (*_spot(one), one.rule_id)),
+)
+
+
+def _paired(
+    left: Sequence[RealFinding], right: Sequence[RealFinding], key: Key
+) -> tuple[list[tuple[RealFinding, RealFinding]], list[RealFinding], list[RealFinding]]:
+    """The pairs with equal keys, in order, and what is left of both sides."""
+    waiting: defaultdict[tuple[Any, ...], list[RealFinding]] = defaultdict(list)
+    for one in reversed(right):
+        waiting[key(one)].append(one)
+    pairs, rest = [], []
+    for one in left:
+        if there := waiting.get(key(one)):
+            pairs.append((one, there.pop()))
+        else:
+            rest.append(one)
+    return pairs, rest, [one for there in waiting.values() for one in reversed(there)]
+
+
+def still_reported(
+    found: Iterable[Change], baseline: Iterable[RealFinding], candidate: Iterable[RealFinding]
+) -> dict[Change, str]:
+    """For what is lost or new, the rule under which the other side reports the same value in the same place."""
+    rules: dict[str, dict[tuple[Any, ...], str]] = {LOST: {}, NEW: {}}
+    for kind, findings in ((LOST, candidate), (NEW, baseline)):
+        for one in findings:
+            rules[kind].setdefault((*_spot(one), one.value), one.rule_id)
+    causes = {}
+    for change in found:
+        if change.kind in rules and (rule := rules[change.kind].get((*_spot(change.finding), change.finding.value))):
+            causes[change] = rule
+    return causes
+
+
+def suppressed(
+    found: Iterable[Change], raw: Sequence[Iterable[RealFinding]], names: tuple[str, str]
+) -> dict[Change, str]:
+    """Of what differs in production, what the other side finds as well: its suppressions hide it there.
+
+    `raw` are the findings of both sides when nothing is obeyed that hides some.
+    """
+    there = [{(*_spot(one), one.rule_id, one.value) for one in findings} for findings in raw]
+    causes = {}
+    for change in found:
+        one, other = change.finding, int(change.kind == LOST)
+        if change.kind in {LOST, NEW} and (*_spot(one), one.rule_id, one.value) in there[other]:
+            causes[change] = f"the repository's own suppressions hide it with {names[other]}"
+    return causes
+
+
+def folded(found: Iterable[Change], causes: Mapping[Change, str]) -> tuple[RealDifference, ...]:
+    """The changes as people read them: one for each secret that differs in one way, HEAD first, the largest first."""
+    together: defaultdict[tuple[Any, ...], list[Change]] = defaultdict(list)
+    for change in found:
+        one, new = change.finding, change.candidate
+        rules = (one.rule_id, new.rule_id if new else None)
+        together[change.kind, one.value, rules, causes.get(change), one.in_head].append(change)
+    rows = [_row(group, causes) for group in together.values()]
+    return tuple(sorted(rows, key=lambda one: (not one.in_head, -one.count, *_order(one))))
+
+
+def _order(one: RealDifference) -> tuple[Any, ...]:
+    return one.rule_id, one.file_path, one.line_number, one.commit, KINDS.index(one.kind)
+
+
+def _row(group: Sequence[Change], causes: Mapping[Change, str]) -> RealDifference:
+    ordered = sorted(group, key=lambda one: (one.finding.file_path, one.finding.line_number, one.finding.commit))
+    first, one = ordered[0], ordered[0].finding
+    return RealDifference(
+        kind=first.kind,
+        commit=one.commit,
+        file_path=one.file_path,
+        line_number=one.line_number,
+        rule_id=one.rule_id,
+        candidate_rule_id=first.candidate.rule_id if first.candidate else None,
+        in_head=one.in_head,
+        cause=causes.get(first),
+        count=len(group),
+        candidate_line_number=first.candidate.line_number if first.kind == MOVED and first.candidate else None,
+        others=tuple(
+            Other(change.finding.commit, change.finding.file_path, change.finding.line_number) for change in ordered[1:]
+        ),
+    )
+
+
+def groups(compared: Iterable[RealComparison]) -> list[Group]:
+    """The differences of all repositories by kind, rule and cause: HEAD before history, the largest first."""
+    found: dict[tuple[Any, ...], Group] = {}
+    for comparison in compared:
+        for one in comparison.differences:
+            key = (one.kind, one.rule_id, one.candidate_rule_id, one.cause)
+            group = found.get(key) or Group(*key, repositories=(), count=0, in_head=0)
+            found[key] = replace(
+                group,
+                repositories=tuple(dict.fromkeys((*group.repositories, comparison.repository))),
+                count=group.count + one.count,
+                in_head=group.in_head + one.count * one.in_head,
+            )
+    return sorted(found.values(), key=lambda one: (not one.in_head, -one.count, KINDS.index(one.kind), one.rule_id))
+
+
+def approved(found: Iterable[Group], approvals: Sequence[Approval], baseline: str, candidate: str) -> dict[Group, str]:
+    """The groups that approvals for these two candidates cover, each with the reasons.
+
+    A group is covered when each of its repositories is: approving it in one says nothing of another.
+    """
+    pinned = [one for one in approvals if (one.baseline, one.candidate) == (baseline, candidate)]
+    covered = {}
+    for group in found:
+        about = [one for one in pinned if _is_about(one, group)]
+        by_repository = [
+            next((one.reason for one in about if any(fnmatchcase(name, text) for text in one.repositories)), None)
+            for name in group.repositories
+        ]
+        if group.repositories and all(reason is not None for reason in by_repository):
+            covered[group] = "; ".join(dict.fromkeys(filter(None, by_repository)))
+    return covered
+
+
+def _is_about(approval: Approval, group: Group) -> bool:
+    if approval.kind not in {"", group.kind} or not fnmatchcase(group.rule_id, approval.rule):
+        return False
+    if approval.cause is None or group.cause is None:
+        return approval.cause == group.cause
+    # A cause as it is written may have brackets, which a pattern gives a meaning of their own.
+    return approval.cause == group.cause or fnmatchcase(group.cause, approval.cause)

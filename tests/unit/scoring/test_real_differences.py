@@ -1,0 +1,170 @@
+"""Findings of two candidates without any truth: how they are matched, folded, grouped and approved."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from gitleaks_eval.scoring.real_differences import (
+    KINDS,
+    LOST,
+    MOVED,
+    NEW,
+    RELABELLED,
+    SEVERITY_CHANGED,
+    Approval,
+    Group,
+    Real,
+    RealComparison,
+    RealFinding,
+    approved,
+    changes,
+    folded,
+    groups,
+    still_reported,
+)
+
+ONE = RealFinding("c1", "a.env", "a", 3, "github-pat", "v1", "HIGH", in_head=True)
+FINDINGS = some.lists(
+    some.builds(
+        RealFinding,
+        commit=some.sampled_from(["c1", "c2"]),
+        file_path=some.just("a.env"),
+        path_key=some.sampled_from(["a", "b"]),
+        line_number=some.integers(1, 3),
+        rule_id=some.sampled_from(["r1", "r2"]),
+        value=some.sampled_from(["v1", "v2"]),
+        severity=some.sampled_from(["HIGH", "LOW"]),
+        in_head=some.booleans(),
+    ),
+    max_size=12,
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({}, None),
+        ({"severity": "LOW"}, SEVERITY_CHANGED),
+        ({"rule_id": "generic-api-key"}, RELABELLED),
+        ({"rule_id": "generic-api-key", "severity": "LOW"}, RELABELLED),
+        ({"line_number": 4}, MOVED),
+        ({"line_number": 4, "severity": "LOW"}, MOVED),
+        ({"value": "v2"}, MOVED),
+    ],
+)
+def test_what_is_reported_otherwise_is_exactly_one_kind(change: dict[str, str | int], kind: str | None) -> None:
+    same, found = changes([ONE], [ONE._replace(**change)])  # type: ignore[arg-type]
+    assert [one.kind for one in found] == ([kind] if kind else [])
+    assert len(same) == (kind is None)
+
+
+@pytest.mark.parametrize("change", [{"commit": "c2"}, {"path_key": "b"}, {"line_number": 4, "value": "v2"}])
+def test_what_stands_elsewhere_is_lost_and_new(change: dict[str, str | int]) -> None:
+    _, found = changes([ONE], [ONE._replace(**change)])  # type: ignore[arg-type]
+    assert Counter(one.kind for one in found) == {LOST: 1, NEW: 1}
+
+
+def test_of_two_on_one_line_the_one_that_is_there_no_more_is_lost() -> None:
+    other = ONE._replace(value="v2")
+    same, found = changes([ONE, other], [other])
+    assert (len(same), [(one.kind, one.finding) for one in found]) == (1, [(LOST, ONE)])
+
+
+def test_a_second_rule_that_is_silent_now_is_lost_and_the_other_is_named() -> None:
+    generic = ONE._replace(rule_id="generic-api-key")
+    _, (lost,) = changes([ONE, generic], [ONE])
+    assert still_reported([lost], [ONE, generic], [ONE]) == {lost: "github-pat"}
+
+
+@given(FINDINGS, FINDINGS)
+def test_each_finding_of_both_sides_stands_in_one_kind(before: list[RealFinding], after: list[RealFinding]) -> None:
+    same, found = changes(before, after)
+    left = [old for old, _ in same] + [one.baseline for one in found if one.baseline]
+    right = [new for _, new in same] + [one.candidate for one in found if one.candidate]
+    assert (Counter(left), Counter(right)) == (Counter(before), Counter(after))
+    comparison = RealComparison("r", "c", len(same), folded(found, {}))
+    both = len(same) + sum(map(comparison.count, (MOVED, RELABELLED, SEVERITY_CHANGED)))
+    assert (both + comparison.count(LOST), both + comparison.count(NEW)) == (len(before), len(after))
+
+
+@given(FINDINGS, FINDINGS)
+def test_what_is_lost_one_way_is_new_the_other_way(before: list[RealFinding], after: list[RealFinding]) -> None:
+    (same, there), (other, back) = changes(before, after), changes(after, before)
+    turned = {LOST: NEW, NEW: LOST}
+    assert len(same) == len(other)
+    assert Counter(turned.get(one.kind, one.kind) for one in there) == Counter(one.kind for one in back)
+
+
+def test_one_secret_is_one_difference_that_names_every_place() -> None:
+    again = [ONE._replace(commit="c2"), ONE._replace(file_path="b.env", path_key="b", line_number=9)]
+    _, found = changes([*again, ONE, ONE._replace(value="v2", line_number=7)], [])
+    rows = folded(found, {})
+    assert [(row.count, row.file_path, row.line_number) for row in rows] == [(3, "a.env", 3), (1, "a.env", 7)]
+    assert [tuple(other) for other in rows[0].others] == [("c2", "a.env", 3), ("c1", "b.env", 9)]
+
+
+def test_one_secret_that_differs_for_two_causes_is_two_differences() -> None:
+    _, found = changes([ONE, ONE._replace(path_key="b", file_path="b.env")], [])
+    assert [row.cause for row in folded(found, {found[0]: "hidden"})] == ["hidden", None]
+
+
+def comparison(name: str, *found: RealFinding, cause: str = "") -> RealComparison:
+    _, lost = changes(found, [])
+    return RealComparison(name, "c", 0, folded(lost, dict.fromkeys(lost, cause) if cause else {}))
+
+
+def test_groups_come_by_rule_and_cause_head_first_and_the_largest_first() -> None:
+    old = [ONE._replace(rule_id="old", value=str(number), in_head=False) for number in range(5)]
+    many = [ONE._replace(rule_id="many", value=str(number)) for number in range(3)]
+    found = groups([comparison("one", ONE, *old), comparison("two", *many, ONE)])
+    told = [(one.rule_id, one.count, one.in_head, one.repositories) for one in found]
+    assert told == [("many", 3, 3, ("two",)), ("github-pat", 2, 2, ("one", "two")), ("old", 5, 0, ("one",))]
+
+
+APPROVAL = Approval("github-*", "hidden by x [allowlist] paths[0]", ("on?",), "a test", "base", "head")
+
+
+def approvals(*given: Approval, baseline: str = "base", candidate: str = "head") -> dict[str, str]:
+    found = groups([comparison("one", ONE, cause="hidden by x [allowlist] paths[0]")])
+    return {group.rule_id: reason for group, reason in approved(found, given, baseline, candidate).items()}
+
+
+def test_an_approved_group_is_counted_and_no_longer_to_review() -> None:
+    assert approvals(APPROVAL) == {"github-pat": "a test"}
+    compared = (comparison("one", ONE, cause="hidden by x [allowlist] paths[0]"),)
+    (group,) = groups(compared)
+    real = Real(compared, approved={group: "a test"})
+    assert real.to_review() == []
+    assert list(real.reasons()) == ["1 lost in one (real, unlabelled)", "1 of them approved"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rule": "slack-*"},
+        {"cause": None},
+        {"cause": "hidden by y"},
+        {"repositories": ("two",)},
+        {"repositories": ()},
+        {"kind": NEW},
+        {"baseline": "another"},
+        {"candidate": "another"},
+    ],
+)
+def test_an_approval_of_something_else_approves_nothing(change: dict[str, str]) -> None:
+    assert approvals(replace(APPROVAL, **change)) == {}  # type: ignore[arg-type]
+
+
+def test_a_group_is_approved_in_all_its_repositories_or_not_at_all() -> None:
+    group = Group(LOST, "github-pat", None, None, ("one", "two"), 2, 2)
+    both = replace(APPROVAL, cause=None)
+    assert approved([group], [both], "base", "head") == {}
+    other = replace(both, repositories=("two",), reason="another")
+    assert approved([group], [both, other], "base", "head") == {group: "a test; another"}
+
+
+def test_the_kinds_are_those_of_the_contract() -> None:
+    assert KINDS == ("lost", "new", "moved", "relabelled", "severity_changed")
