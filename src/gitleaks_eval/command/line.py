@@ -6,23 +6,24 @@ from typing import NamedTuple, NoReturn
 
 import gitleaks_eval
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.option_table import FLAG, OPTIONS, Option
+from gitleaks_eval.engine.option_table import ACCEPT_FLAG, FLAG, OPTIONS, Option
 
 PROGRAM = "gitleaks-eval"
 INTERRUPTED, USAGE_ERROR = 2, 4
 DEFAULT = "run"
 _NOT_THE_SCANNERS = f"--version stands alone and is that of {PROGRAM}; --scanner-version=X.Y.Z names the scanner's"
-TAKEN = [one for one in OPTIONS if not one.ini_only and one.option != FLAG]
+TAKEN = [one for one in OPTIONS if not one.ini_only and one.option not in {FLAG, ACCEPT_FLAG}]
 _SHORT = {one.option: one.short for one in TAKEN}
 
 
 class Subcommand(NamedTuple):
-    """A subcommand: what it does in a line, an example with a sentence, and what it adds for pytest."""
+    """A subcommand: what it does in a line, an example with a sentence, what it adds for pytest, and its flag."""
 
     summary: str
     example: str
     added: tuple[str, ...] = ()
     has_options: bool = True
+    flag: str = FLAG
 
 
 SUBCOMMANDS = {
@@ -41,6 +42,12 @@ SUBCOMMANDS = {
         "say what in the configuration is ignored or refused, and which entry hides a secret",
         "gitleaks-eval lint --config .gitleaks.toml\n  runs the lint of the configuration and no other check.",
         ("-m", "config_lint"),
+    ),
+    "accept": Subcommand(
+        "list what the entries of the configuration hide, ask once, and write that it is accepted",
+        "gitleaks-eval accept --why 'reviewed by the platform team'\n"
+        "  writes .gitleaks-eval.yaml beside the configuration; with --yes nobody is asked.",
+        flag=ACCEPT_FLAG,
     ),
     "init": Subcommand(
         "write .github/workflows/gitleaks-eval.yml, where there is none; nothing needs it",
@@ -123,7 +130,7 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
         parser.error(_NOT_THE_SCANNERS)
     if name == "compare":
         _name_candidates(options, parser)
-    return Line(name, [FLAG, *_for_pytest(options), *unknown, *one.added, *separator, *others])
+    return Line(name, [one.flag, *_for_pytest(options), *unknown, *one.added, *separator, *others])
 
 
 def _add(parser: argparse.ArgumentParser, one: Option) -> None:

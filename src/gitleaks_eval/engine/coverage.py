@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
@@ -15,7 +15,8 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.entries import entries_of
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
 from gitleaks_eval.coverage.places import Planted, usual_places
-from gitleaks_eval.coverage.places_survey import Asked, OwnRule, survey
+from gitleaks_eval.coverage.places_hiding import hidden_by
+from gitleaks_eval.coverage.places_survey import Asked, Naming, OwnRule, survey
 from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, TOGETHER, Coverage, coverage_from_json, key
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.samples import Bench, bench, samples_or_reason
@@ -36,6 +37,8 @@ from gitleaks_eval.scanners.scan import Scan, Scanner, unread
 SEED = "0"
 _ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
 LARGEST_SAMPLE = 1 << 20
+# One alone for each entry, and one without each.
+EXACT_SCANS = 1_000
 # Which tests are of which kind of `--gitleaks-only`.
 KINDS = {RULE: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES}
 
@@ -121,9 +124,22 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     title = printable(f"rules, places and entries of {candidate.name or configuration.title(session.settings.root)}")
     with turn(turns, max(1, os.cpu_count() or 1)), under_way(turns.parent / UNDER_WAY, title):
         firing = ask_rules(subject, asker)
-        places = survey(scanner, configuration, Asked(SEED, _own_rule(subject, firing)))
+        places = survey(scanner, configuration, Asked(SEED, _own_rule(subject, firing)), _naming(session))
         entries = ask_entries(subject, asker)
-    return coverage_of(subject, firing, places, entries, session.settings.root)
+    return coverage_of(
+        subject,
+        firing,
+        places,
+        entries,
+        session.settings.root,
+        besides=session.beside[candidate.name],
+        strict=session.settings.strict,
+    )
+
+
+def _naming(session: Session) -> Naming:
+    """What names the entries that hide places: of many entries it knows less in few scans."""
+    return partial(hidden_by, scans_at_most=EXACT_SCANS) if session.exact else hidden_by
 
 
 def _own_rule(subject: Subject, firing: Firing) -> OwnRule | None:

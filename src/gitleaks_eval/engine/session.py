@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
+from gitleaks_eval.config.beside import Beside, files_beside
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.comparing import Comparing
@@ -21,10 +22,14 @@ class Session:
     """One run, as one of its processes sees it.
 
     `shared` is None until the run is laid out, and in a run that only collects. Units run in `executor`, or without one
-    in threads of this process. `builds` are what is known of the scanners of candidates before.
+    in threads of this process. `builds` are what is known of the scanners of candidates before, `beside` what stands
+    beside the configuration of each. An `exact` one takes the time to count all that each entry hides.
+
+    Raises:
+        InputError: when something is wrong in what stands beside a configuration.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what only the caller knows, each under its name
         self,
         settings: Settings,
         subjects: Subjects,
@@ -32,10 +37,15 @@ class Session:
         *,
         is_worker: bool = False,
         executor: Executor | None = None,
+        exact: bool = False,
     ) -> None:
         self.settings = settings
         self.shared = shared
+        self.exact = exact
         self.builds: Mapping[str, ScannerBuild | None] = {}
+        self.beside: Mapping[str, tuple[Beside, ...]] = {
+            candidate.name: files_beside(candidate.configuration) for candidate in settings.candidates
+        }
         self._subjects = subjects
         self._is_worker = is_worker
         self._executor = executor

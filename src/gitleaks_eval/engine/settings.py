@@ -30,7 +30,8 @@ class Settings:
     """What a run is about; every path is absolute and every input file has been looked at.
 
     The first of the `candidates` is the baseline, unless a saved report is. `accepts_review` says that what is
-    to review does not fail a comparison. `kinds` names what is evaluated (see `kinds.py`).
+    to review does not fail a comparison; `strict`, that an entry that nobody accepted fails. `kinds` names what is
+    evaluated (see `kinds.py`).
     """
 
     root: Path
@@ -40,6 +41,7 @@ class Settings:
     save_baseline: Path | None
     accepts_review: bool
     kinds: tuple[str, ...]
+    strict: bool
     scenario_sources: tuple[str, ...]
     scenario_base: Path
     corpora: tuple[str, ...]
@@ -137,6 +139,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         save_baseline=save,
         accepts_review=_accepts_review(given(root, "fail_on")),
         kinds=kinds,
+        strict=_is_strict(given(root, "entries", ini_only=True)),
         scenario_sources=_sources(scenarios) if SCENARIOS in kinds else (),
         scenario_base=scenarios.base if scenarios else root.path,
         corpora=tuple(corpora.value) if corpora else (),
@@ -223,6 +226,12 @@ def _accepts_review(value: Given | None) -> bool:
     if value.value not in {"review", "regression"}:
         raise InputError(f"{value.named_by} {value.value!r}: there are review and regression")
     return bool(value.value == "regression")
+
+
+def _is_strict(value: Given | None) -> bool:
+    if value is not None and value.value != "strict":
+        raise InputError(f"{value.named_by} {value.value!r}: there is strict; leave it out for what is usual")
+    return value is not None
 
 
 def _timeout(value: Given | None) -> float:

@@ -18,12 +18,15 @@ from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import load_subjects
 from gitleaks_eval.judges.settings import read_judge_settings
 from gitleaks_eval.judges.shipped import SHIPPED
+from gitleaks_eval.plugin.accepting import accept_entries
 from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, only_shows
 from gitleaks_eval.plugin.begin import Begin
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.judges import JudgeHooks, ask_users
 from gitleaks_eval.plugin.state import ITEMS, WORKER_INPUT
 from gitleaks_eval.scoring.scorecard import CATEGORIES
+
+__all__ = ["accept_entries", "activate"]
 
 
 def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
