@@ -11,7 +11,7 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.comparing import Comparing
 from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.engine.shared import Shared
+from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.subjects import Subjects
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scanners.build import ScannerBuild
@@ -50,6 +50,7 @@ class Session:
         self._is_worker = is_worker
         self._executor = executor
         self._workbenches: dict[str, Workbench] = {}
+        self._others: dict[str, Workbench] = {}
         self._comparing: Comparing | None = None
 
     @property
@@ -130,9 +131,25 @@ class Session:
         for candidate, of_candidate in names.items():
             self.workbench(candidate).start(of_candidate)
 
+    def bench(self, candidate: str) -> Bench:
+        """What all processes know of a candidate.
+
+        Raises:
+            EvaluationError: when the run only collects.
+        """
+        return self._known().benches[candidate]
+
+    def workbench_of(self, bench: Bench) -> Workbench:
+        """The workbench of a bench that is no candidate's; made when first asked for, and closed with the others."""
+        if bench.folder not in self._others:
+            self._others[bench.folder] = Workbench(
+                bench, self.subjects, self._subjects.recipes, shared=False, executor=self._executor
+            )
+        return self._others[bench.folder]
+
     def close(self) -> None:
         """Stop what still runs and wait for its end."""
-        for workbench in self._workbenches.values():
+        for workbench in (*self._workbenches.values(), *self._others.values()):
             workbench.close()
 
     def _all_workbenches(self) -> Mapping[str, Workbench]:

@@ -272,7 +272,10 @@ class Finish:
     def _fail_with_decision(self, session: pytest.Session) -> None:
         """Exit 1 for a decision of FAIL, or for failures of a partial run: a hook may have turned them into others."""
         decisions = {run.scorecard.guarded_decision for run in self._runs.values()}
-        hushed = any(run.partial and failed_ids(run.results) for run in self._runs.values())
+        hushed = any(
+            run.partial and failed_ids(one for one in run.results if one.nodeid not in self._recorder.accepted)
+            for run in self._runs.values()
+        )
         fails = "FAIL" in decisions or (hushed and not self._settings.compares)
         # What a comparison excuses is as in its baseline, or has been failed by its verdict.
         if session.exitstatus == pytest.ExitCode.OK and self._compared is None and fails:

@@ -16,6 +16,7 @@ from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.judging import Judging
+from gitleaks_eval.engine.relieved import explained
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
@@ -212,6 +213,12 @@ class Items:
         if outcome == FAILED and self.session.comparing and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
             excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters))
+        if outcome == FAILED and (trial := trial_of(item)):
+            check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
+            others = self.collected.identities.values()
+            excuse_report(
+                report, explained(self.session, trial, identity, check=check, parameters=parameters, others=others)
+            )
         if identity.category in {CONFIG_LINT, SURVEY}:
             self._excuse_beside(report, item)
         return report
