@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.config.chain import Configuration
+from gitleaks_eval.config.names import NAME, OTHERS
 from gitleaks_eval.core.documents import DocumentError, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.schema import schema_violations
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.core.yaml_documents import Spot, Spots, parse_yaml, yaml_spots
 
-NAME = ".gitleaks-eval.yaml"
-_NAMES = {"betterleaks.toml": "betterleaks-eval.yaml", ".betterleaks.toml": ".betterleaks-eval.yaml"}
-NAMES = (NAME, *_NAMES.values())
 LARGEST = 1 << 20
 FINDS, IGNORES, TODO = "finds", "ignores", "todo"
 PLACEHOLDER = "{{secret}}"
@@ -77,7 +75,7 @@ class Beside:
 
 def place_beside(path: Path) -> Path | None:
     """Where the file of tests and acceptances of a configuration stands; None for one that is no file."""
-    return path.parent / _NAMES.get(path.name, NAME) if path.is_absolute() else None
+    return path.parent / OTHERS.get(path.name, NAME) if path.is_absolute() else None
 
 
 def files_beside(configuration: Configuration | None) -> tuple[Beside, ...]:

@@ -12,12 +12,25 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once, turn
 from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.coverage.accepting import accepted_entries
 from gitleaks_eval.coverage.entries import entries_of
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
+from gitleaks_eval.coverage.hiding_entries import acceptance_name
 from gitleaks_eval.coverage.places import Planted, usual_places
 from gitleaks_eval.coverage.places_hiding import hidden_by
 from gitleaks_eval.coverage.places_survey import Asked, Naming, OwnRule, survey
-from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, TOGETHER, Coverage, coverage_from_json, key
+from gitleaks_eval.coverage.result import (
+    ACCEPTANCE,
+    ENTRY,
+    PLACE,
+    RULE,
+    TEST,
+    TOGETHER,
+    Coverage,
+    Verdict,
+    coverage_from_json,
+    key,
+)
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.samples import Bench, bench, samples_or_reason
 from gitleaks_eval.coverage.silencing import ask_entries
@@ -25,6 +38,7 @@ from gitleaks_eval.coverage.subject import Asker, Findings, Subject, subject_of
 from gitleaks_eval.coverage.verdict import coverage_of, entry_names
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.kinds import ENTRIES, PLACES, RULES
+from gitleaks_eval.engine.own_tests import check_rules, named_tests, own_verdicts
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.repositories.cache import BuiltRepository
@@ -40,7 +54,7 @@ LARGEST_SAMPLE = 1 << 20
 # One alone for each entry, and one without each.
 EXACT_SCANS = 1_000
 # Which tests are of which kind of `--gitleaks-only`.
-KINDS = {RULE: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES}
+KINDS = {RULE: RULES, TEST: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES, ACCEPTANCE: ENTRIES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +80,24 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
     """The tests of a candidate that this run asks for; nothing is scanned to know them.
 
     Where the scanner cannot be had, its own rules are not known, and there are none of them.
+
+    Raises:
+        InputError: when a test that a user wrote is of a rule that is not there.
     """
     if candidate.configuration is None or not session.settings.surveys:
         return []
     build = session.build(candidate.name) or ScannerBuild("", candidate.scanner.scanner, "", "", "", "git", None)
     subject = subject_of(candidate.configuration, build, SEED)
     entries = entries_of(subject.layers, subject.builtin, subject.dialect)
+    besides = session.beside[candidate.name]
+    check_rules(subject, besides)
     names = {
         RULE: [rule.id for rule in subject.effective.rules],
         PLACE: [place.title for place in usual_places() if not place.is_large and not place.is_dropped],
         ENTRY: list(entry_names(entries, candidate.configuration, session.settings.root).values()),
         TOGETHER: ["all"] * bool(entries),
+        ACCEPTANCE: [acceptance_name(one, session.settings.root) for one in accepted_entries(subject, besides).stale],
+        TEST: [name for name, _, _ in named_tests(besides, session.settings.root)],
     }
     asked = session.settings.surveys
     return [
@@ -93,6 +114,28 @@ def surveyed(session: Session, candidate: Candidate) -> Coverage:
     folder = _folder(session, candidate.name)
     path = made_once(folder, lambda: json.dumps(_survey(session, candidate).as_json()).encode())
     return _read(path)
+
+
+def verdict_of(session: Session, candidate: Candidate, case: Case) -> Verdict:
+    """How a test of the survey ends.
+
+    Raises:
+        EvaluationError: as `surveyed`.
+    """
+    if case.kind != TEST:
+        return surveyed(session, candidate).verdict(case.kind, case.name)
+    workbench, configuration = session.workbench(candidate.name), candidate.configuration
+    if configuration is None:
+        raise EvaluationError("nothing is scanned, so no rule is tested")
+    scanner = workbench.scanner
+    subject = subject_of(configuration, scanner.build, SEED)
+    folder = workbench.folder / "own-tests"
+    folder.mkdir(exist_ok=True)
+    asker = Asker(_scanning(scanner), folder, SEED)
+    besides = session.beside[candidate.name]
+    with turn(session.turns(candidate.name), max(1, os.cpu_count() or 1)):
+        verdicts = own_verdicts(subject, besides, asker, folder / "scanned", session.settings.root)
+    return verdicts[case.key]
 
 
 def survey_left(session: Session, candidate: str) -> Coverage | None:

@@ -18,7 +18,7 @@ from gitleaks_eval.coverage.result import FAILS, PASSES
 from gitleaks_eval.coverage.result import NOT_APPLICABLE as INAPPLICABLE
 from gitleaks_eval.engine.begin import find_scanners, lay_out
 from gitleaks_eval.engine.candidates import Candidate, Trial
-from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed
+from gitleaks_eval.engine.coverage import Case, survey_cases, verdict_of
 from gitleaks_eval.engine.faults import hidden_secrets, ignored_entries
 from gitleaks_eval.engine.finish import candidate_run, explain_misses
 from gitleaks_eval.engine.session import Session
@@ -100,7 +100,7 @@ _OUTCOMES = {PASSES: PASSED, FAILS: FAILED, INAPPLICABLE: NOT_APPLICABLE}
 
 def _survey_result(session: Session, candidate: Candidate, case: Case) -> CheckResult:
     try:
-        verdict = surveyed(session, candidate).verdict(case.kind, case.name)
+        verdict = verdict_of(session, candidate, case)
         outcome, message = _OUTCOMES[verdict.outcome], verdict.message
     except EvaluationError as error:
         outcome, message = ERROR, str(error)

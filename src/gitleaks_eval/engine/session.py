@@ -8,6 +8,7 @@ from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.config.beside import Beside, files_beside
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.own_tests import check_tests
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.comparing import Comparing
 from gitleaks_eval.engine.settings import Settings
@@ -46,6 +47,9 @@ class Session:
         self.beside: Mapping[str, tuple[Beside, ...]] = {
             candidate.name: files_beside(candidate.configuration) for candidate in settings.candidates
         }
+        for besides in self.beside.values():
+            for beside in besides:
+                check_tests(beside)
         self._subjects = subjects
         self._is_worker = is_worker
         self._executor = executor

@@ -2,20 +2,28 @@
 
 from collections import defaultdict
 from collections.abc import Collection
+from dataclasses import replace
 
 import pytest
 
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import SURVEY, Identity
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.result import ENTRY, FAILS, PLACE, RULE, TOGETHER, Coverage, Verdict
-from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed
+from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, FAILS, PLACE, RULE, TOGETHER, Verdict
+from gitleaks_eval.engine.coverage import Case, survey_cases, verdict_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.outcome import Left
+from gitleaks_eval.plugin.own_tests import OwnTest
 from gitleaks_eval.scoring.excuses import AS_IN_BASELINE
 
 # The test of each kind; its fixture has the name of the kind.
-_TESTS = {RULE: "test_rule", PLACE: "test_place", ENTRY: "test_entry", TOGETHER: "test_entries_together"}
+_TESTS = {
+    RULE: "test_rule",
+    PLACE: "test_place",
+    ENTRY: "test_entry",
+    TOGETHER: "test_entries_together",
+    ACCEPTANCE: "test_acceptance",
+}
 
 
 def register_survey_fixtures(module: pytest.Module, session: Session, left: Left) -> Collection[str]:
@@ -23,12 +31,13 @@ def register_survey_fixtures(module: pytest.Module, session: Session, left: Left
     cases: defaultdict[str, list[Case]] = defaultdict(list)
     for candidate in session.settings.candidates:
         for case in survey_cases(session, candidate):
-            cases[case.kind].append(case)
+            if case.kind in _TESTS:
+                cases[case.kind].append(case)
 
     def verdict(request: pytest.FixtureRequest) -> Verdict:
         """What the survey says of this rule, place or entry."""
         case: Case = request.param
-        return _surveyed(session, case.candidate).verdict(case.kind, case.name)
+        return _verdict(session, case)
 
     def evidence() -> Evidence:
         """Where the message of the test is left."""
@@ -54,17 +63,19 @@ def excuse_survey(item: pytest.Item, session: Session) -> str | None:
         return None
     case = _case_of(item)
     try:
-        mine = _surveyed(session, case.candidate).verdict(case.kind, case.name)
-        before = _surveyed(session, session.settings.candidates[0].name).verdicts.get(case.key)
-    except EvaluationError:
+        mine = _verdict(session, case)
+        before = _verdict(session, replace(case, candidate=session.settings.candidates[0].name))
+    except (EvaluationError, KeyError):
         return None
     return AS_IN_BASELINE if before == mine and mine.outcome == FAILS else None
 
 
-def _surveyed(session: Session, name: str) -> Coverage:
-    return surveyed(session, next(one for one in session.settings.candidates if one.name == name))
+def _verdict(session: Session, case: Case) -> Verdict:
+    return verdict_of(session, next(one for one in session.settings.candidates if one.name == case.candidate), case)
 
 
 def _case_of(item: pytest.Item) -> Case:
+    if isinstance(item, OwnTest):
+        return item.case
     parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
     return next(case for case in parameters.values() if isinstance(case, Case))
