@@ -80,9 +80,6 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
     """The tests of a candidate that this run asks for; nothing is scanned to know them.
 
     Where the scanner cannot be had, its own rules are not known, and there are none of them.
-
-    Raises:
-        InputError: when a test that a user wrote is of a rule that is not there.
     """
     if candidate.configuration is None or not session.settings.surveys:
         return []
@@ -90,7 +87,6 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
     subject = subject_of(candidate.configuration, build, SEED)
     entries = entries_of(subject.layers, subject.builtin, subject.dialect)
     besides = session.beside[candidate.name]
-    check_rules(subject, besides)
     names = {
         RULE: [rule.id for rule in subject.effective.rules],
         PLACE: [place.title for place in usual_places() if not place.is_large and not place.is_dropped],
@@ -103,6 +99,17 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
     return [
         Case(candidate.name, kind, name) for kind, of_kind in names.items() if KINDS[kind] in asked for name in of_kind
     ]
+
+
+def check_own_tests(session: Session, candidate: Candidate) -> None:
+    """Refuse tests of rules that neither a candidate's configuration nor its scanner has.
+
+    Raises:
+        InputError: for the first of them, with its line and column.
+    """
+    build, besides = session.build(candidate.name), session.beside[candidate.name]
+    if candidate.configuration and build and any(beside.tests for beside in besides):
+        check_rules(subject_of(candidate.configuration, build, SEED), besides)
 
 
 def surveyed(session: Session, candidate: Candidate) -> Coverage:

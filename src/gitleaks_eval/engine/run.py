@@ -18,7 +18,7 @@ from gitleaks_eval.coverage.result import FAILS, PASSES
 from gitleaks_eval.coverage.result import NOT_APPLICABLE as INAPPLICABLE
 from gitleaks_eval.engine.begin import find_scanners, lay_out
 from gitleaks_eval.engine.candidates import Candidate, Trial
-from gitleaks_eval.engine.coverage import Case, survey_cases, verdict_of
+from gitleaks_eval.engine.coverage import Case, check_own_tests, survey_cases, verdict_of
 from gitleaks_eval.engine.faults import hidden_secrets, ignored_entries
 from gitleaks_eval.engine.finish import candidate_run, explain_misses
 from gitleaks_eval.engine.session import Session
@@ -56,6 +56,7 @@ def evaluate(
         (under_test,) = found = find_scanners(settings, progress, folder)
         shared = lay_out(settings, found, folder, [""])
         session = Session(settings, load_subjects(settings), shared, executor=executor)
+        check_own_tests(session, under_test.candidate)
         try:
             session.workbench().start(subject.name for subject in session.subjects)
             run = candidate_run(session, under_test, [*_results(session), *_lint(session, under_test.candidate)])

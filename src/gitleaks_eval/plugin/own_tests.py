@@ -63,9 +63,10 @@ class OwnTests(pytest.File):
                 if beside.path == self.path:
                     title = "-".join(filter(None, (printable(candidate.name), test.name)))
                     case = Case(candidate.name, TEST, name)
-                    yield OwnTest.from_parent(
-                        self, name=title, case=case, test=test, session_of=session, left=self._left
-                    )
+                    # As text: `--lf` looks for what pytest reads from the one that it wrote.
+                    nodeid = f"{self.nodeid}::{title}"
+                    known = {"case": case, "test": test, "session_of": session, "left": self._left}
+                    yield OwnTest.from_parent(self, name=title, nodeid=nodeid, **known)
 
 
 def own_tests(parent: pytest.Collector, path: Path, session: Session, left: Left) -> OwnTests | None:
@@ -79,7 +80,9 @@ def own_tests(parent: pytest.Collector, path: Path, session: Session, left: Left
             f"{path}: it stands beside no configuration under test, or nothing is scanned; "
             "name the configuration with --gitleaks-config"
         )
-    made: OwnTests = OwnTests.from_parent(parent, path=path, session_of=session, left=left)
+    # Outside rootdir its path, so that it can be pasted back.
+    nodeid: Any = None if session.settings.root in path.parents else path.as_posix()
+    made: OwnTests = OwnTests.from_parent(parent, path=path, nodeid=nodeid, session_of=session, left=left)
     return made
 
 
