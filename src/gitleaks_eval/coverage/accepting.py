@@ -2,14 +2,29 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import islice
 from typing import Any
 
 from gitleaks_eval.config.beside import Acceptance, Beside
-from gitleaks_eval.coverage.entries import DISABLED, FILTER, OVERRIDE, Entry, entries_of
+from gitleaks_eval.coverage.entries import (
+    COMMIT,
+    DISABLED,
+    FILTER,
+    OVERRIDE,
+    PATH,
+    REGEX,
+    STOPWORD,
+    Entry,
+    entries_of,
+)
+from gitleaks_eval.coverage.foreseeing import matcher
 from gitleaks_eval.coverage.layers import Layers
+from gitleaks_eval.coverage.making import make
+from gitleaks_eval.coverage.paths import paths_matching
+from gitleaks_eval.coverage.regex import RegexError, parse_regex
 from gitleaks_eval.coverage.rules import Dialect
 from gitleaks_eval.coverage.shown import is_like_a_secret
 from gitleaks_eval.coverage.subject import Subject
@@ -18,6 +33,10 @@ HASHED = "sha256:"
 _DIGITS = 16
 # Of two texts this much alike, one is the other after an edit.
 ALIKE = 0.4
+# Each is compared with each.
+PAIRED_AT_MOST = 50
+# So many values are made of an entry that was edited.
+VALUES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +92,38 @@ def _is_about(acceptance: Acceptance, entry: Entry, text: str) -> bool:
     return same and entry.layer in acceptance.layers
 
 
+def may_match_more(entry: Entry, before: str) -> bool:
+    """Whether an entry may match what the entry that stood there before did not; `before` is what that one said.
+
+    Values are made of what it says now, and the other is asked of each.
+    """
+    if entry.kind == STOPWORD:
+        return before.lower() not in entry.text.lower()
+    if entry.kind not in {PATH, REGEX} or before.startswith(HASHED):
+        return True
+    asked = matcher(before)
+    try:
+        made = list(islice(_values(entry), VALUES))
+    except RegexError:
+        return True
+    return asked is None or not made or not all(map(asked, made))
+
+
+def _values(entry: Entry) -> Iterator[str]:
+    if entry.kind == PATH:
+        yield from paths_matching(entry.text, "quartz")
+        return
+    tree = parse_regex(entry.text)
+    yield from (make(tree, "0", variant).text for variant in range(VALUES))
+
+
 def _instead(texts: Mapping[Entry, str], stale: Iterable[Acceptance]) -> dict[Entry, Acceptance]:
     """The pairs of an acceptance without an entry and an entry without one that are most alike, each once."""
     pairs = [
         (SequenceMatcher(None, one.entry, text, autojunk=False).ratio(), entry, one)
         for one in list(stale)[:PAIRED_AT_MOST]
         for entry, text in list(texts.items())[:PAIRED_AT_MOST]
-        if entry.layer in one.layers
+        if entry.layer in one.layers and entry.kind != COMMIT
     ]
     found: dict[Entry, Acceptance] = {}
     taken: set[Acceptance] = set()
@@ -88,7 +132,3 @@ def _instead(texts: Mapping[Entry, str], stale: Iterable[Acceptance]) -> dict[En
             found[entry] = one
             taken.add(one)
     return found
-
-
-# Each is compared with each.
-PAIRED_AT_MOST = 50

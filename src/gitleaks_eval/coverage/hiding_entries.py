@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gitleaks_eval.config.beside import Acceptance
 from gitleaks_eval.core.text import few, shown_path
-from gitleaks_eval.coverage.accepting import Accepted
+from gitleaks_eval.coverage.accepting import Accepted, may_match_more
 from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, PATH, Entry
 from gitleaks_eval.coverage.places import Place
 from gitleaks_eval.coverage.places_hiding import Hidden
@@ -102,9 +102,14 @@ class Measure:
         return reasons
 
     def _not_accepted(self, entry: Entry, places: int, rules: int) -> list[str]:
-        before = self.known.by.get(entry) or self.known.instead.get(entry)
+        edited = self.known.instead.get(entry)
+        before = self.known.by.get(entry) or edited
         if before and (places > before.places or rules > before.rules):
-            return [self._wider(before, places, rules, is_same=entry in self.known.by)]
+            return [self._wider(before, places, rules, is_same=edited is None)]
+        if edited and may_match_more(entry, edited.entry):
+            return [
+                f"matches more than {acceptance_name(edited, self.root)} accepts for an entry that is no longer there"
+            ]
         return ["is not accepted"] if self.strict else []
 
     def _wider(self, before: Acceptance, places: int, rules: int, *, is_same: bool) -> str:

@@ -11,6 +11,7 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.engine.earlier_reports import begin_reports
 from gitleaks_eval.engine.judging import Judging, check_sdk
+from gitleaks_eval.engine.kinds import RULES
 from gitleaks_eval.engine.kinds import SURVEYS as SURVEY_KINDS
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import read_settings
@@ -19,7 +20,7 @@ from gitleaks_eval.engine.subjects import load_subjects
 from gitleaks_eval.judges.settings import read_judge_settings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.plugin.accepting import accept_entries
-from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, only_shows
+from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, names_own_tests, only_shows
 from gitleaks_eval.plugin.begin import Begin
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.judges import JudgeHooks, ask_users
@@ -47,6 +48,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         settings = read_settings(root, reads_reports=judges and not checks)
         if names_a_survey(config):
             settings = replace(settings, kinds=(*settings.kinds, *SURVEY_KINDS))
+        if names_own_tests(config) and RULES not in settings.kinds:
+            settings = replace(settings, kinds=(*settings.kinds, RULES))
         session = Session(
             settings,
             load_subjects(settings, checks=checks, judges=judges),
