@@ -15,10 +15,10 @@ from gitleaks_eval.config.hiding import Entry as HidingEntry
 from gitleaks_eval.config.hiding import without
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.coverage.accepting import accepted_entries
 from gitleaks_eval.coverage.entries import Entry, entries_of
 from gitleaks_eval.coverage.subject import Subject, subject_of
-from gitleaks_eval.coverage.tested import blame
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.workbench import Workbench
@@ -58,7 +58,8 @@ def explained(  # noqa: PLR0913 - what a test is, each under its name
     candidate = _candidate(session, trial.candidate)
     try:
         if (accepted := accepted_of(session, candidate)) and _passes(session, trial, check, parameters, accepted):
-            return f"{ACCEPTED}: {blame(accepted, session.settings.root)}"
+            paths = [one.path for one in session.beside[candidate.name] if one.accepts]
+            return f"{ACCEPTED} in {' and '.join(shown_path(path, session.settings.root) for path in paths)}"
         entries = all_of(session, candidate) if _is_told(session, trial, identity, others) else []
         if entries and _passes(session, trial, check, parameters, entries):
             return f"entries of the configuration alone cause it: see {TELLS}"
