@@ -7,7 +7,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from gitleaks_eval.coverage.subject import Asker
+from gitleaks_eval.coverage.layers import Layers
+from gitleaks_eval.coverage.subject import Asker, Findings
+from gitleaks_eval.repositories.cache import BuiltRepository
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
@@ -39,7 +41,12 @@ def test_the_example_of_the_docs_works_in_one_scan_and_its_nodes_have_the_lines(
 ) -> None:
     scans = []
     changed = Asker.changed
-    monkeypatch.setattr(Asker, "changed", lambda self, *args: (scans.append(1), changed(self, *args))[1])
+
+    def counting(self: Asker, repository: BuiltRepository, layers: Layers) -> Findings:
+        scans.append(1)
+        return changed(self, repository, layers)
+
+    monkeypatch.setattr(Asker, "changed", counting)
     result = pytester.runpytest_inprocess(NAME, binary, "-v", "--junitxml=junit.xml", "-ojunit_family=xunit1")
     assert result.ret == 0
     result.assert_outcomes(passed=6)
