@@ -24,7 +24,11 @@ def tested_lines(run: Run) -> Iterator[str]:
     if hides and not any(result.outcome == FAILED for result in run.surveys):
         names = [line.split(" ", 1)[0] for line in hides]
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'} of the configuration"
-        yield f"{count} may hide secrets ({few(names, NAMED_AT_MOST)}): at most PASS; see scorecard.md"
+        how = "to accept them: gitleaks-eval accept"
+        yield f"{count} may hide secrets ({few(names, NAMED_AT_MOST)}; {how}): at most PASS; see scorecard.md"
+    if notices := run.coverage.notices:
+        first = [line.split(" ", 1)[0] for line in notices]
+        yield f"{len(notices)} may be deleted ({few(first, NAMED_AT_MOST)}); see scorecard.md"
 
 
 def failed_lines(run: Run) -> Iterator[str]:
@@ -61,6 +65,8 @@ def coverage_markdown(run: Run) -> Iterator[str]:
         counts = (groups[family, status] for status in (SEEN, ALLOWLISTED, NOT_SCANNED, NOT_ASKED))
         yield f"| {family} | {' | '.join(map(str, counts))} |"
     yield from _list("Entries that hide something", coverage.hides)
+    yield from _list("Accepted entries", coverage.accepted)
+    yield from _list("What may be deleted", coverage.notices)
     yield from _list("What fails", [line.removeprefix("FAILED").strip() for line in failed_lines(run)])
     silent = [row for row in coverage.rules if row["status"] not in {"fires", "reported_as"}]
     yield from _list(
