@@ -34,7 +34,7 @@ def accepted(text: str) -> list[dict[str, object]]:
         "accept: []   # none yet\n",
         "accept:\n",
         f"accept:\n- {ITEM}  # mine\n# after\nrules: {{}}\n",
-        "accept:\n    - entry: a\n      hides: { places: 0, rules: 0 }\n      why: b\n      since: 2026-01-01\n\n# mine\n",
+        "accept:\n    - entry: a\n      hides: {places: 0, rules: 0}\n      why: b\n      since: 2026-01-01\n# mine\n",
         f"# mine\r\naccept:\r\n  - {ITEM}\r\n",
     ],
 )
