@@ -8,19 +8,19 @@ from typing import NamedTuple, NoReturn
 
 import gitleaks_eval
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.option_table import FLAG, OPTIONS, Option
+from gitleaks_eval.engine.option_table import ACCEPT_FLAG, FLAG, OPTIONS, Option
 
 PROGRAM = "gitleaks-eval"
 INTERRUPTED, USAGE_ERROR = 2, 4
 DEFAULT = "run"
 _NOT_THE_SCANNERS = f"--version stands alone and is that of {PROGRAM}; --scanner-version=X.Y.Z names the scanner's"
-TAKEN = [one for one in OPTIONS if not one.ini_only and one.option != FLAG]
+TAKEN = [one for one in OPTIONS if not one.ini_only and one.option not in {FLAG, ACCEPT_FLAG}]
 _FLAGS = {one.short for one in TAKEN if one.is_flag}
 _SHORT = {one.option: one.short for one in TAKEN}
 
 
 class Subcommand(NamedTuple):
-    """A subcommand: what it does in a line, an example with a sentence, and what it adds for pytest."""
+    """A subcommand: what it does in a line, an example with a sentence, what it adds for pytest, and its flag."""
 
     summary: str
     example: str
@@ -28,6 +28,7 @@ class Subcommand(NamedTuple):
     has_options: bool = True
     # The module of this package that does it, with a test session if it has none.
     module: str = ""
+    flag: str = FLAG
 
 
 SUBCOMMANDS = {
@@ -58,6 +59,12 @@ SUBCOMMANDS = {
         "gitleaks-eval try acme-token ../billing ../shop",
         has_options=False,
         module="try_rule",
+    ),
+    "accept": Subcommand(
+        "list what the entries of the configuration hide, ask once, and write that it is accepted",
+        "gitleaks-eval accept --why 'reviewed by the platform team'\n"
+        "  writes .gitleaks-eval.yaml beside the configuration; with --yes nobody is asked.",
+        flag=ACCEPT_FLAG,
     ),
     "init": Subcommand(
         "write .github/workflows/gitleaks-eval.yml, where there is none; nothing needs it",
@@ -168,7 +175,7 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
         parser.error(_NOT_THE_SCANNERS)
     if name == "compare":
         _name_candidates(options, parser)
-    return Line(name, [FLAG, *_for_pytest(options), *unknown, *one.added, *separator, *others])
+    return Line(name, [one.flag, *_for_pytest(options), *unknown, *one.added, *separator, *others])
 
 
 def add_option(parser: argparse.ArgumentParser, one: Option, *, lenient: bool = False) -> None:

@@ -1,6 +1,7 @@
 """JSON Schemas that ship with the package, and what a document says against one."""
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,27 @@ def schema_problems(name: str, document: Any) -> list[str]:
     """Each violation of the schema `name` as `JSON pointer: what is wrong`, sorted by place; the first 1,000 only."""
     errors = islice(_validator(name).iter_errors(document), PROBLEMS_AT_MOST)
     return sorted(f"{pointer(error.absolute_path)}: {printable(_described(error))}" for error in errors)
+
+
+def schema_violations(name: str, document: Any) -> list[tuple[tuple[str | int, ...], str]]:
+    """Each violation of the schema `name`: the address of what is wrong, and how; the first 1,000 only.
+
+    Of a key that is not known the address is that of the key.
+    """
+    violations: list[tuple[tuple[str | int, ...], str]] = []
+    errors: Iterable[Any] = islice(_validator(name).iter_errors(document), PROBLEMS_AT_MOST)
+    for error in errors:
+        address: tuple[str | int, ...] = tuple(error.absolute_path)
+        known: Any = error.schema["properties"] if error.validator == "additionalProperties" else {}
+        unknown = [key for key in error.instance if key not in known] if known else []
+        if unknown:
+            there = ", ".join(known)
+            violations += [
+                ((*address, key), f"the key {key[:100]!r} is not known; there are {there}") for key in unknown
+            ]
+        else:
+            violations.append((address, printable(_described(error))))
+    return violations
 
 
 def report_problems(document: Any) -> list[str]:

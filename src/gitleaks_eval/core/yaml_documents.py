@@ -42,6 +42,42 @@ def parse_yaml(content: bytes) -> Any:
     raise DocumentError(problem)
 
 
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a value stands: line and column of its beginning (of its key, where it has one), counted from 1.
+
+    `start` and `end` are the characters of the value itself, counted from 0.
+    """
+
+    line: int
+    column: int
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        """`line:column`."""
+        return f"{self.line}:{self.column}"
+
+
+Spots = dict[tuple[str | int, ...], Spot]
+
+
+def yaml_spots(text: str) -> Spots:
+    """Where each value of a document stands, by its address; the text is one that `parse_yaml` takes."""
+    spots: Spots = {}
+    root = yaml.compose(text, Loader=_Loader)
+    left: list[tuple[tuple[str | int, ...], Any, Any]] = [((), root, root)] if root else []
+    while left:
+        address, node, named = left.pop()
+        mark = named.start_mark
+        spots[address] = Spot(mark.line + 1, mark.column + 1, node.start_mark.index, node.end_mark.index)
+        if isinstance(node, yaml.MappingNode):
+            left += [((*address, key.value), value, key) for key, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            left += [((*address, index), value, value) for index, value in enumerate(node.value)]
+    return spots
+
+
 @dataclass(slots=True)
 class _Size:
     """How much a node unfolds into, and the anchor that aliases name it by."""

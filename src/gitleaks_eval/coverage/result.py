@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 RULE, PLACE, ENTRY, TOGETHER = "rule", "place", "entry", "entries"
+# An acceptance of an entry that is not there, and a test of a rule that a user wrote.
+ACCEPTANCE, TEST = "acceptance", "test"
 PASSES, FAILS, NOT_APPLICABLE = "passes", "fails", "not_applicable"
 
 
@@ -22,8 +24,9 @@ class Coverage:
 
     `switched_off` are the ids of the scanner's own rules that are not in force. `verdicts` are of tests, by kind and
     name (`rule:jwt`, `place:path:src/a.png`, `entry:my.toml:4`). `tested` is one sentence of numbers, and `hides` has
-    a line for each entry that hides something. A run is not `whole` where something is hidden. `forms` says by rule
-    and form whether it fires, where that was asked.
+    a line for each entry that hides something and is not accepted, `accepted` for one that is, `notices` for what may
+    be deleted; `offers` say what an acceptance of each entry would. A run is not `whole` where something is hidden and
+    not accepted. `forms` says by rule and form whether it fires, where that was asked.
     """
 
     seed: str
@@ -36,6 +39,9 @@ class Coverage:
     hides: Sequence[str]
     whole: bool
     forms: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    accepted: Sequence[str] = ()
+    notices: Sequence[str] = ()
+    offers: Sequence[Mapping[str, Any]] = ()
 
     def verdict(self, kind: str, name: str) -> Verdict:
         """The verdict of a test; of one that nothing is known of, that it fails."""

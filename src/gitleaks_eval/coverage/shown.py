@@ -9,6 +9,11 @@ _LIKE_A_SECRET = re.compile(r"[A-Za-z0-9+/_=-]{12,}")
 _KEPT = 4
 
 
+def is_like_a_secret(entry: Entry) -> bool:
+    """Whether what an entry says may be a secret, or hold one."""
+    return entry.kind in {REGEX, STOPWORD, ALL} and _LIKE_A_SECRET.search(entry.text) is not None
+
+
 def shown_text(entry: Entry) -> str:
     """The text of an entry, bounded; in one about values, all but the begin of each long word is left out."""
     text = entry.text

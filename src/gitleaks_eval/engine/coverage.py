@@ -7,34 +7,51 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import PRODUCT, made_once, turn
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.coverage.accepting import accepted_entries
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
 from gitleaks_eval.coverage.forms_survey import ask_forms
+from gitleaks_eval.coverage.hiding_entries import acceptance_name
 from gitleaks_eval.coverage.layers import is_builtin
 from gitleaks_eval.coverage.places import Planted, usual_places
+from gitleaks_eval.coverage.places_hiding import hidden_by
 from gitleaks_eval.coverage.places_map import PlacesMap
-from gitleaks_eval.coverage.places_survey import Asked, OwnRule, survey
-from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, TOGETHER, Coverage, coverage_from_json, key
+from gitleaks_eval.coverage.places_survey import Asked, Naming, OwnRule, survey
+from gitleaks_eval.coverage.result import (
+    ACCEPTANCE,
+    ENTRY,
+    PLACE,
+    RULE,
+    TEST,
+    TOGETHER,
+    Coverage,
+    Verdict,
+    coverage_from_json,
+    key,
+)
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.samples import Bench, bench, samples_or_reason
 from gitleaks_eval.coverage.silencing import ask_entries
-from gitleaks_eval.coverage.subject import Subject, subject_of
+from gitleaks_eval.coverage.subject import Asker, Subject, subject_of
 from gitleaks_eval.coverage.verdict import coverage_of, entry_names
-from gitleaks_eval.engine.asking import asker_of
+from gitleaks_eval.engine.asking import asker_of, scanning
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.kinds import ENTRIES, FORMS, PLACES, RULES
+from gitleaks_eval.engine.own_tests import check_rules, named_tests, own_verdicts
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.scanners.build import ScannerBuild
 
 _ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
+# One alone for each entry, and one without each.
+EXACT_SCANS = 1_000
 # Which tests are of which kind of `--gitleaks-only`.
-KINDS = {RULE: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES}
+KINDS = {RULE: RULES, TEST: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES, ACCEPTANCE: ENTRIES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +82,7 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
         return []
     build = session.build(candidate.name) or ScannerBuild("", candidate.scanner.scanner, "", "", "", "git", None)
     subject = subject_of(candidate.configuration, build, session.settings.seed)
+    besides = session.beside[candidate.name]
     names = {
         RULE: [rule.id for rule in subject.effective.rules],
         PLACE: [
@@ -74,11 +92,24 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
         ],
         ENTRY: list(entry_names(subject.entries, candidate.configuration, session.settings.root).values()),
         TOGETHER: ["all"] * bool(subject.entries),
+        ACCEPTANCE: [acceptance_name(one, session.settings.root) for one in accepted_entries(subject, besides).stale],
+        TEST: [name for name, _, _ in named_tests(besides, session.settings.root)],
     }
     asked = session.settings.surveys
     return [
         Case(candidate.name, kind, name) for kind, of_kind in names.items() if KINDS[kind] in asked for name in of_kind
     ]
+
+
+def check_own_tests(session: Session, candidate: Candidate) -> None:
+    """Refuse tests of rules that neither a candidate's configuration nor its scanner has.
+
+    Raises:
+        InputError: for the first of them, with its line and column.
+    """
+    build, besides = session.build(candidate.name), session.beside[candidate.name]
+    if candidate.configuration and build and any(beside.tests for beside in besides):
+        check_rules(subject_of(candidate.configuration, build, session.settings.seed), besides)
 
 
 def surveyed(session: Session, candidate: Candidate) -> Coverage:
@@ -98,6 +129,28 @@ def start_survey(session: Session, candidate: Candidate) -> None:
     """Have the survey of a candidate made beside its scenarios, where this run has tests of it."""
     if candidate.configuration is not None and session.settings.surveys:
         session.workbench(candidate.name).start_beside(lambda: surveyed(session, candidate))
+
+
+def verdict_of(session: Session, candidate: Candidate, case: Case) -> Verdict:
+    """How a test of the survey ends.
+
+    Raises:
+        EvaluationError: as `surveyed`.
+    """
+    if case.kind != TEST:
+        return surveyed(session, candidate).verdict(case.kind, case.name)
+    workbench, configuration = session.workbench(candidate.name), candidate.configuration
+    if configuration is None:
+        raise EvaluationError("nothing is scanned, so no rule is tested")
+    scanner = workbench.scanner
+    subject = subject_of(configuration, scanner.build, session.settings.seed)
+    folder = workbench.folder / "own-tests"
+    folder.mkdir(exist_ok=True)
+    asker = Asker(scanning(scanner), folder, session.settings.seed)
+    besides = session.beside[candidate.name]
+    with turn(session.turns(candidate.name), max(1, os.cpu_count() or 1)):
+        verdicts = own_verdicts(subject, besides, asker, folder / "scanned", session.settings.root)
+    return verdicts[case.key]
 
 
 def survey_left(session: Session, candidate: str) -> Coverage | None:
@@ -132,7 +185,7 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
 
     def places_seen(own: OwnRule | None) -> PlacesMap:
         with _taking_turn(turns, f"the usual places, with {title}"):
-            return survey(scanner, configuration, replace(asked, own=own))
+            return survey(scanner, configuration, replace(asked, own=own), _naming(session))
 
     has_default = not configuration.chain or configuration.chain[-1].extends_default
     with ThreadPoolExecutor(1, "gitleaks-eval-places") as beside:
@@ -142,7 +195,11 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
             entries = ask_entries(subject, asker)
             forms = ask_forms(subject, asker, firing.shown) if asks_forms else {}
         places = ahead.result() if ahead else places_seen(_own_rule(subject, firing))
-    coverage = replace(coverage_of(subject, firing, places, entries, settings.root), forms=forms)
+    besides = session.beside[candidate.name]
+    coverage = replace(
+        coverage_of(subject, firing, places, entries, settings.root, besides=besides, strict=settings.strict),
+        forms=forms,
+    )
     if subject.builtin_problem and is_builtin(subject.layers, len(subject.layers) - 1):
         # Of rules that nobody knows none is silent.
         tested = f"{coverage.tested}; more rules are in force that are not known: {subject.builtin_problem}"
@@ -154,6 +211,11 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
 def _taking_turn(turns: Path, title: str) -> Iterator[None]:
     with turn(turns, os.cpu_count() or 1), under_way(turns.parent / UNDER_WAY, printable(title)):
         yield
+
+
+def _naming(session: Session) -> Naming:
+    """What names the entries that hide places: of many entries it knows less in few scans."""
+    return partial(hidden_by, scans_at_most=EXACT_SCANS) if session.exact else hidden_by
 
 
 def _own_rule(subject: Subject, firing: Firing) -> OwnRule | None:

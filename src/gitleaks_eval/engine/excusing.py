@@ -1,11 +1,12 @@
 """Which failed tests of rules, places and entries do not fail a comparison."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, Coverage
+from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, PLACE, RULE, TEST, Coverage
 from gitleaks_eval.engine.against import silent_for
 from gitleaks_eval.engine.candidates import Candidate
-from gitleaks_eval.engine.coverage import Case, surveyed
+from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed, verdict_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scoring.comparison import are_one_scanner
 from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, TO_REVIEW
@@ -24,6 +25,8 @@ def excuse_case(session: Session, case: Case) -> str | None:
     if saved is None and case.candidate == settings.candidates[0].name:
         return AS_IN_BASELINE
     candidate = next(one for one in settings.candidates if one.name == case.candidate)
+    if case.kind in {TEST, ACCEPTANCE}:
+        return None if saved else _as_before(session, candidate, case)
     mine = surveyed(session, candidate)
     before = saved.surveyed if saved else _read(surveyed(session, settings.candidates[0]))
     after = _read(mine)
@@ -34,6 +37,15 @@ def excuse_case(session: Session, case: Case) -> str | None:
     if settings.accepts_review and not are_one_scanner(_scanner(session, None), _scanner(session, candidate)):
         return TO_REVIEW
     return None
+
+
+def _as_before(session: Session, candidate: Candidate, case: Case) -> str | None:
+    """Whether a test of a rule, or of an acceptance, ends as with the baseline, which may not have it."""
+    first = session.settings.candidates[0]
+    before = replace(case, candidate=first.name)
+    is_there = before in survey_cases(session, first)
+    same = is_there and verdict_of(session, first, before) == verdict_of(session, candidate, case)
+    return AS_IN_BASELINE if same else None
 
 
 def _is_new(case: Case, before: Surveyed, moved: Moves) -> bool:

@@ -1,6 +1,6 @@
 """Why a run does not end well, whatever pytest and the hooks of others make of its tests. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from gitleaks_eval.checks.result import failed_ids
 from gitleaks_eval.judges.verdict import Combined
@@ -16,11 +16,13 @@ def why_failing(
     *,
     compares: bool = False,
     accepts_review: bool = False,
+    accepted: Collection[str] = (),
 ) -> list[str]:
     """Each reason for which the run must not end with status 0; empty where it may.
 
     `runs` are by the name of the candidate; `judged` is the decision with judges that ran alone. `compares` says that
-    the run was to compare, also where it could not; with `accepts_review` a REVIEW ends well.
+    the run was to compare, also where it could not; with `accepts_review` a REVIEW ends well. `accepted` are the tests
+    (node ids) whose failures entries alone cause.
     """
     reasons = [_of(name, "could not be evaluated whole") for name, run in runs.items() if run.incomplete]
     if compared:
@@ -30,7 +32,7 @@ def why_failing(
         reasons += [f"{pair.candidate} against {pair.baseline} is {verdict}" for pair, verdict in verdicts]
     else:
         reasons += _decisions(runs)
-        reasons += [] if compares else _hushed(runs)
+        reasons += [] if compares else _hushed(runs, accepted)
     if judged and judged.guarded_decision == "FAIL":
         reasons.append("the decision with judges is FAIL")
     return reasons
@@ -42,10 +44,11 @@ def _decisions(runs: Mapping[str, Run]) -> Iterator[str]:
             yield _of(name, "the decision is FAIL")
 
 
-def _hushed(runs: Mapping[str, Run]) -> Iterator[str]:
+def _hushed(runs: Mapping[str, Run], accepted: Collection[str]) -> Iterator[str]:
     """Failures of a partial run, which has no decision: a hook may have turned them into others."""
     for name, run in runs.items():
-        if run.partial and (failed := failed_ids(run.results)):
+        failed = failed_ids(one for one in run.results if one.nodeid not in accepted) if run.partial else ()
+        if failed:
             yield _of(name, f"{' '.join(failed)} failed")
 
 

@@ -8,6 +8,7 @@ from gitleaks_eval.config.lint import lint
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.missed import hidden_findings
+from gitleaks_eval.engine.relieved import accepted_places
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scanners.refusals import ask_scanner
 
@@ -37,7 +38,7 @@ def ignored_entries(candidate: Candidate, session: Session) -> list[Fault]:
 
 
 def hidden_secrets(candidate: Candidate, session: Session) -> list[Fault]:
-    """What the configuration of a candidate hides of the secrets that the scenarios expect.
+    """What the configuration of a candidate hides of the secrets that the scenarios expect, and nobody accepted.
 
     Raises:
         EvaluationError: when a scenario cannot be evaluated: what is hidden there is not known.
@@ -52,6 +53,8 @@ def hidden_secrets(candidate: Candidate, session: Session) -> list[Fault]:
         session.settings.candidates[0].configuration,
         session.settings.root,
     )
+    accepted = accepted_places(session, candidate, workbench.subjects) if found else {}
+    found = {(name, place): text for (name, place), text in found.items() if place not in accepted.get(name, ())}
     told = {f"{name} {path}:{line} ({rule_id})": text for (name, (path, line, rule_id)), text in found.items()}
     return [Fault(secret, f"{secret}: {text}") for secret, text in told.items() if text != NOTHING_HIDES]
 

@@ -2,10 +2,11 @@
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.matching import MISSED
 from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.result import CheckResult
@@ -16,6 +17,7 @@ from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import survey_cases, survey_left
 from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.engine.real import compared_repositories
+from gitleaks_eval.engine.relieved import accepted_places
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
 from gitleaks_eval.engine.under_test import UnderTest
@@ -24,6 +26,7 @@ from gitleaks_eval.judges.verdict import Judged
 from gitleaks_eval.reports.assembly import evaluated, make_run, real_evaluation
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.run import Run
+from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scoring.comparison import Asked, compare, neighbours
 from gitleaks_eval.scoring.evaluated import comparability
 from gitleaks_eval.scoring.real_differences import Real
@@ -74,9 +77,19 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
         judge_log=judge_log,
         only=settings.only,
         surveys=len(survey_cases(session, under_test.candidate)),
+        accepted=_accepted(session, under_test.candidate, subjects),
         coverage=survey_left(session, under_test.candidate.name) if settings.surveys else None,
         seed=settings.seed,
     )
+
+
+def _accepted(
+    session: Session, candidate: Candidate, subjects: Mapping[str, MatchedScenario]
+) -> Mapping[str, Collection[Place]]:
+    # What could not be evaluated without them is not accepted.
+    with contextlib.suppress(EvaluationError):
+        return accepted_places(session, candidate, subjects)
+    return {}
 
 
 def explain_misses(session: Session, runs: Mapping[str, Run]) -> None:

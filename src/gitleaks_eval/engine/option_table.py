@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 PREFIX = "--gitleaks-"
 FLAG = f"{PREFIX}eval"
+ACCEPT_FLAG = f"{PREFIX}accept"
 JUDGES_FLAG = f"{PREFIX}judges"
 
 
@@ -123,12 +124,24 @@ OPTIONS = (
     Option("save_baseline", "FILE", "write this run as a baseline, small and without times, to keep"),
     Option("fail_on", "VERDICT", "what fails a comparison: regression, or review as well", "regression"),
     Option("findings", "", "also a test for each expected finding, and for unexpected ones"),
+    Option(
+        "accept", "", "run no test: list what entries of the configuration hide, ask, and write that it is accepted"
+    ),
+    Option("yes", "", "with --gitleaks-accept: do not ask"),
+    Option("why", "TEXT", "with --gitleaks-accept: the reason that is written", "existing at adoption"),
     Option("judges", "", "run the LLM judges, alone or after the checks"),
     Option("judge_mode", "MODE", "llm, heuristic (numbers alone) or replay (of a store)", "llm"),
     Option("judge_model", "MODEL", "the model that judges: a short name or a full id", "opus-4.5"),
     Option("judge_store", "DIR", "where replies are kept for replay", "judge-store in the output folder"),
     Option("evaluation_mode", "MODE", "what judges look at: auto, synthetic or real_world", "auto"),
     Option("severity_policy", "FILE", "a severity policy of your own (JSON)", "the shipped one", ini_only=True),
+    Option(
+        "entries",
+        "strict",
+        "strict fails each entry of the configuration that is not accepted, and what may be deleted",
+        "they are listed",
+        ini_only=True,
+    ),
     Option("judge_timeout", "SECONDS", "the total time for one verdict, in seconds", "120", ini="float", ini_only=True),
     Option(
         "judge_max_calls", "NUMBER", "how many questions a run may put to the model", "40", ini="int", ini_only=True

@@ -18,7 +18,7 @@ from gitleaks_eval.coverage.result import FAILS, PASSES
 from gitleaks_eval.coverage.result import NOT_APPLICABLE as INAPPLICABLE
 from gitleaks_eval.engine.begin import find_scanners, lay_out
 from gitleaks_eval.engine.candidates import Candidate, Trial
-from gitleaks_eval.engine.coverage import Case, start_survey, survey_cases, surveyed
+from gitleaks_eval.engine.coverage import Case, check_own_tests, start_survey, survey_cases, verdict_of
 from gitleaks_eval.engine.faults import FAULTS, faults_message
 from gitleaks_eval.engine.finish import candidate_run, explain_misses
 from gitleaks_eval.engine.session import Session
@@ -52,6 +52,7 @@ def evaluate(
         (under_test,) = found = find_scanners(settings, progress, folder)
         shared = lay_out(settings, found, folder, [""])
         session = Session(settings, load_subjects(settings), shared, executor=executor)
+        check_own_tests(session, under_test.candidate)
         try:
             session.workbench().start(subject.name for subject in session.subjects)
             start_survey(session, under_test.candidate)
@@ -96,7 +97,7 @@ _OUTCOMES = {PASSES: PASSED, FAILS: FAILED, INAPPLICABLE: NOT_APPLICABLE}
 
 def _survey_result(session: Session, candidate: Candidate, case: Case) -> CheckResult:
     try:
-        verdict = surveyed(session, candidate).verdict(case.kind, case.name)
+        verdict = verdict_of(session, candidate, case)
         outcome, message = _OUTCOMES[verdict.outcome], verdict.message
     except EvaluationError as error:
         outcome, message = ERROR, str(error)

@@ -6,13 +6,15 @@ from pathlib import Path
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
+from gitleaks_eval.config.beside import Beside, files_beside
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.own_tests import check_tests
 from gitleaks_eval.coverage.subject import Subject, subject_of
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.comparing import Comparing
 from gitleaks_eval.engine.obeying import Obeyed, lost_by_obeying, obeyed_beside
 from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.engine.shared import Shared
+from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.subjects import Subjects
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scanners.build import ScannerBuild
@@ -24,10 +26,14 @@ class Session:
     """One run, as one of its processes sees it.
 
     `shared` is None until the run is laid out, and in a run that only collects. Units run in `executor`, or without one
-    in threads of this process. `builds` are what is known of the scanners of candidates before.
+    in threads of this process. `builds` are what is known of the scanners of candidates before, `beside` what stands
+    beside the configuration of each. An `exact` one takes the time to count all that each entry hides.
+
+    Raises:
+        InputError: when something is wrong in what stands beside a configuration.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what only the caller knows, each under its name
         self,
         settings: Settings,
         subjects: Subjects,
@@ -35,14 +41,23 @@ class Session:
         *,
         is_worker: bool = False,
         executor: Executor | None = None,
+        exact: bool = False,
     ) -> None:
         self.settings = settings
         self.shared = shared
+        self.exact = exact
         self.builds: Mapping[str, ScannerBuild | None] = {}
+        self.beside: Mapping[str, tuple[Beside, ...]] = {
+            candidate.name: files_beside(candidate.configuration) for candidate in settings.candidates
+        }
+        for besides in self.beside.values():
+            for beside in besides:
+                check_tests(beside)
         self._subjects = subjects
         self._is_worker = is_worker
         self._executor = executor
         self._workbenches: dict[str, Workbench] = {}
+        self._others: dict[str, Workbench] = {}
         self._comparing: Comparing | None = None
         self._obeyed: dict[str, Obeyed] = {}
 
@@ -165,9 +180,25 @@ class Session:
         for candidate, of_candidate in names.items():
             self.workbench(candidate).start(of_candidate)
 
+    def bench(self, candidate: str) -> Bench:
+        """What all processes know of a candidate.
+
+        Raises:
+            EvaluationError: when the run only collects.
+        """
+        return self._known().benches[candidate]
+
+    def workbench_of(self, bench: Bench) -> Workbench:
+        """The workbench of a bench that is no candidate's; made when first asked for, and closed with the others."""
+        if bench.folder not in self._others:
+            self._others[bench.folder] = Workbench(
+                bench, self.subjects, self._subjects.recipes, shared=False, executor=self._executor
+            )
+        return self._others[bench.folder]
+
     def close(self) -> None:
         """Stop what still runs and wait for its end."""
-        for workbench in self._workbenches.values():
+        for workbench in (*self._workbenches.values(), *self._others.values()):
             workbench.close()
 
     def _all_workbenches(self) -> Mapping[str, Workbench]:

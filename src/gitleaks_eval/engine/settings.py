@@ -34,8 +34,8 @@ class Settings:
     """What a run is about; every path is absolute and every input file has been looked at.
 
     The first of the `candidates` is the baseline, unless a saved report is. `accepts_review` says that what is
-    to review does not fail a comparison. `kinds` names what is evaluated (see `kinds.py`), `seed` the values that are
-    planted.
+    to review does not fail a comparison; `strict`, that an entry that nobody accepted fails. `kinds` names what is
+    evaluated (see `kinds.py`), `seed` the values that are planted.
     """
 
     root: Path
@@ -46,6 +46,7 @@ class Settings:
     accepts_review: bool
     kinds: tuple[str, ...]
     seed: str
+    strict: bool
     scenario_sources: tuple[str, ...]
     scenario_base: Path
     corpora: tuple[str, ...]
@@ -144,6 +145,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         accepts_review=_accepts_review(given(root, "fail_on")),
         kinds=kinds,
         seed=_seed(given(root, "seed")),
+        strict=_is_strict(given(root, "entries", ini_only=True)),
         scenario_sources=_sources(scenarios) if SCENARIOS in kinds else (),
         scenario_base=scenarios.base if scenarios else root.path,
         corpora=tuple(corpora.value) if corpora else (),
@@ -242,6 +244,12 @@ def _seed(value: Given | None) -> str:
     if not re.fullmatch("[0-9]{1,18}", named):
         raise InputError(f"{value.named_by} {named!r}: is neither random nor a number of at most 18 digits, such as 7")
     return str(int(named))
+
+
+def _is_strict(value: Given | None) -> bool:
+    if value is not None and value.value != "strict":
+        raise InputError(f"{value.named_by} {value.value!r}: there is strict; leave it out for what is usual")
+    return value is not None
 
 
 def _timeout(value: Given | None) -> float:

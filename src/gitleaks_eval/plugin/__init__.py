@@ -4,7 +4,7 @@ Without the flag, and without a check named by path or node id, nothing heavy is
 """
 
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,6 +41,15 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Accept entries of the configuration instead of running tests, where that is asked for."""
+    if not config.getoption("gitleaks_accept") or config.getoption("help", default=False):
+        return None
+    status: int = _activating().accept_entries(config)
+    return status
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Let the flag collect the shipped checks, beside the files and folders that are named."""
     known = early_config.known_args_namespace
@@ -73,11 +82,15 @@ def pytest_configure(config: pytest.Config) -> None:
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
-        from gitleaks_eval.plugin.activate import activate  # noqa: PLC0415 - 0.1 s that an inert run must not pay
-
-        activate(config, checks=checks, judges=judges)
+        _activating().activate(config, checks=checks, judges=judges)
     elif _has_options(config):
         refuse_without_flag(config)
+
+
+def _activating() -> ModuleType:
+    from gitleaks_eval.plugin import activate  # noqa: PLC0415 - 0.1 s that an inert run must not pay
+
+    return activate
 
 
 def _has_options(config: pytest.Config) -> bool:

@@ -17,17 +17,20 @@ from gitleaks_eval.engine.judging import Judging, check_sdk
 from gitleaks_eval.engine.kinds import DEFAULT, ENTRIES, PLACES, RULES
 from gitleaks_eval.engine.kinds import SURVEYS as SURVEY_KINDS
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.settings import read_settings
+from gitleaks_eval.engine.settings import Settings, read_settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import load_subjects
 from gitleaks_eval.judges.settings import read_judge_settings
 from gitleaks_eval.judges.shipped import SHIPPED
-from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, only_shows
+from gitleaks_eval.plugin.accepting import accept_entries
+from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, names_own_tests, only_shows
 from gitleaks_eval.plugin.begin import Begin
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.judges import JudgeHooks, ask_users
 from gitleaks_eval.plugin.state import ITEMS, WORKER_INPUT
 from gitleaks_eval.scoring.scorecard import CATEGORIES
+
+__all__ = ["accept_entries", "activate"]
 
 
 def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
@@ -49,11 +52,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         if not is_worker and not only_shows(config):
             # Before anything else can be wrong: no run that ends here leaves the decision of another as its own.
             begin_reports(root, narrowed=is_narrowed(config))
-        settings = read_settings(root, reads_reports=judges and not checks)
-        if names_a_survey(config):
-            named = (kind for kind in SURVEY_KINDS if kind in DEFAULT and kind not in settings.kinds)
-            settings = replace(settings, kinds=(*settings.kinds, *named))
-        shared = Shared.from_json(worker_input[WORKER_INPUT]) if worker_input else None
+        settings = _with_named(read_settings(root, reads_reports=judges and not checks), config)
         if shared:
             # A random one is drawn once a run.
             settings = replace(settings, seed=shared.seed)
@@ -78,6 +77,14 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
     for kind in (RULES, PLACES, ENTRIES):
         config.addinivalue_line("markers", f"{kind}: the tests of {kind} of the configuration under test")
+
+
+def _with_named(settings: Settings, config: pytest.Config) -> Settings:
+    """The settings with the kinds whose tests the command line names."""
+    named = [kind for kind in SURVEY_KINDS if kind in DEFAULT] if names_a_survey(config) else []
+    named += [RULES] * names_own_tests(config)
+    more = (kind for kind in dict.fromkeys(named) if kind not in settings.kinds)
+    return replace(settings, kinds=(*settings.kinds, *more))
 
 
 def _stop_on_signals() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
@@ -58,6 +59,11 @@ def names_a_survey(config: pytest.Config) -> bool:
     """Whether a test of rules, places or entries, or their module, is named: it is run whatever the options say."""
     named = set(config.getoption("file_or_dir")) - {str(SURVEYS)}
     return any(is_shipped(argument, SURVEYS) for argument in named)
+
+
+def names_own_tests(config: pytest.Config) -> bool:
+    """Whether a file of tests that a user wrote of rules, or one of its lines, is named."""
+    return any(Path(argument.partition("::")[0]).name in NAMES for argument in config.getoption("file_or_dir"))
 
 
 def only_shows(config: pytest.Config) -> bool:

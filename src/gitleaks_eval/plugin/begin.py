@@ -11,7 +11,7 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import printable, shown_path, without_surrogates
 from gitleaks_eval.engine.begin import find_scanners, judged_title, lay_out
-from gitleaks_eval.engine.coverage import start_survey
+from gitleaks_eval.engine.coverage import check_own_tests, start_survey
 from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.engine.watching import UNDER_WAY, Watch, to_terminal
@@ -54,7 +54,7 @@ class Begin:
         """Find the scanners before the header names them, and lay out what the workers share.
 
         Raises:
-            pytest.UsageError: when there is no room for temporary files.
+            pytest.UsageError: when there is no room for temporary files, or a test is of a rule that is not there.
         """
         try:
             check_room()
@@ -66,6 +66,11 @@ class Begin:
             folder = self._private.enter_context(private_folder())
         self._under_test += find_scanners(self._settings, self._progress, folder)
         self._session.builds = {one.candidate.name: one.build for one in self._under_test}
+        try:
+            for candidate in self._settings.candidates:
+                check_own_tests(self._session, candidate)
+        except InputError as error:
+            raise pytest.UsageError(str(error)) from None
         if folder:
             self._share(folder)
 

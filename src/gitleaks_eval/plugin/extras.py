@@ -14,6 +14,7 @@ from gitleaks_eval.engine.comparing import Comparing
 from gitleaks_eval.engine.faults import FAULTS, Fault
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.folders import LINT, REAL, SURVEYS
+from gitleaks_eval.plugin.own_tests import OwnTest
 from gitleaks_eval.plugin.state import IDENTITY
 from gitleaks_eval.plugin.surveys import excuse_survey
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
@@ -122,6 +123,8 @@ def _register_findings(module: pytest.Module, session: Session) -> None:
 
 def excuse_beside(item: pytest.Item, session: Session, comparing: Comparing, found: object) -> str | None:
     """Why a failed test beside the checks does not fail the comparison, else None; `found` is its actual value."""
+    if isinstance(item, OwnTest):
+        return excuse_survey(item, session)
     parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
     if case := parameters.get("finding_case"):
         return comparing.excuse_finding(case.trial, match_of(case, session))

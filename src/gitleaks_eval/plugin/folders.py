@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.resources import PACKAGE
 
 CHECKS = PACKAGE / "checks"
@@ -35,6 +36,8 @@ def names_a_check(argument: str) -> bool:
     if is_shipped(argument, CHECKS, LINT, FINDINGS, SURVEYS):
         return True
     path = Path(argument.partition("::")[0])
+    if path.name in NAMES and path.is_file():
+        return True
     if path.suffix != ".py" or not path.is_file():
         return False
     content = path.read_bytes()

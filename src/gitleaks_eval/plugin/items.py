@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,14 @@ import pytest
 from gitleaks_eval.checks import CHECK_MARK, marked
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, SURVEY, Collected, Identity
+from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
 from gitleaks_eval.engine.judging import Judging
+from gitleaks_eval.engine.kinds import RULES
+from gitleaks_eval.engine.relieved import explained
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
@@ -31,6 +34,7 @@ from gitleaks_eval.plugin.outcome import (
     show_message_only,
     without_ours,
 )
+from gitleaks_eval.plugin.own_tests import OwnTest, OwnTests, own_files, own_tests
 from gitleaks_eval.plugin.real import register_real_fixtures
 from gitleaks_eval.plugin.state import COLLECTED, IDENTITY
 from gitleaks_eval.plugin.surveys import register_survey_fixtures, survey_identity
@@ -40,10 +44,16 @@ from gitleaks_eval.scenarios.scenario import RealRepository
 class _CheckModule(pytest.Module):
     """One of our modules: its functions are tests whatever the user's `python_functions` says.
 
-    `left_out` names those that have nothing to look at.
+    `left_out` names those that have nothing to look at; `more` has the files that are collected behind it.
     """
 
     left_out: Collection[str] = ()
+    more: Callable[[pytest.Module], Iterable[pytest.File]] = staticmethod(lambda _: ())
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """Its functions, and the files that users wrote of the same kind."""
+        yield from super().collect()
+        yield from self.more(self)
 
     def funcnamefilter(self, name: str) -> bool:
         return name.startswith("test_") and name not in self.left_out
@@ -78,8 +88,10 @@ class Items:
         """Register the fixtures here, where a user's own ones of those names go before them."""
         register_fixtures(session, self.session, self.left)
 
-    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | OwnTests | None:
         """Collect our modules also where the user's `python_files` would not."""
+        if file_path.name in NAMES and self.checks and parent.session.isinitpath(file_path):
+            return own_tests(parent, file_path, self.session, self.left)
         if file_path.parent not in FOLDERS or not fnmatch(file_path.name, "test_*.py"):
             return None
         patterns = self._config.getini("python_files")
@@ -97,6 +109,8 @@ class Items:
             register_judge_fixtures(module, self.judging)
         elif module_path.parent == SURVEYS:
             module.left_out = register_survey_fixtures(module, self.session, self.left)
+            if RULES in self.session.settings.surveys:
+                module.more = self._own_files
         elif module_path == REAL:
             module.left_out = register_real_fixtures(module, self.session)
         elif module_path.parent in {LINT, FINDINGS}:
@@ -105,9 +119,12 @@ class Items:
             register_fixtures(module, self.session, self.left)
         return module
 
+    def _own_files(self, module: pytest.Module) -> Iterable[pytest.File]:
+        return own_files(module, self.session, self.left)
+
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Attach to a check what it is: also a broken fixture must not remove it from the count."""
-        if item.path.parent == SURVEYS:
+        if item.path.parent == SURVEYS or isinstance(item, OwnTest):
             self._identify(item, survey_identity(item))
             return
         mark = item.get_closest_marker(CHECK_MARK)
@@ -192,7 +209,11 @@ class Items:
         """How many of a user's own checks there are by candidate; those of real repositories enter no score."""
         real = {repository.name for repository in self.session.repositories}
         ours = {CHECKS, LINT, SURVEYS}
-        checks = [item for item in items if IDENTITY in item.stash and item.path.parent not in ours]
+        checks = [
+            item
+            for item in items
+            if IDENTITY in item.stash and item.path.parent not in ours and not isinstance(item, OwnTest)
+        ]
         identities = [item.stash[IDENTITY] for item in checks]
         first = self.session.settings.candidates[0].name
         return Counter(one.candidate or first for one in identities if one.scenario not in real)
@@ -224,6 +245,12 @@ class Items:
         if outcome == FAILED and self.session.comparing and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
             excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters))
+        if outcome == FAILED and (trial := trial_of(item)):
+            check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
+            others = self.collected.identities.values()
+            excuse_report(
+                report, explained(self.session, trial, identity, check=check, parameters=parameters, others=others)
+            )
         if identity.category in {CONFIG_LINT, SURVEY}:
             self._excuse_beside(report, item)
         return report

@@ -8,6 +8,7 @@ import pytest
 
 from gitleaks_eval.checks.result import ERROR, FAILED, NOT_APPLICABLE, NOT_RUN, PASSED, CheckResult, Identity
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.relieved import ACCEPTED
 
 # Of several reports of one test the worst counts.
 _SEVERITY = {PASSED: 0, NOT_APPLICABLE: 0, FAILED: 1, ERROR: 2}
@@ -26,13 +27,15 @@ class Recorder:
     """The ledger of a run, by node id: a test that only failed to set up, or crashed, is in it, too.
 
     `broken_files` could not be collected; `errors` has the scenario and the message of each test of ours that
-    could not be run, and `others` the tests that failed and are no checks.
+    could not be run, and `others` the tests that failed and are no checks. What entries alone cause that are `accepted`
+    is no failure.
     """
 
     entries: dict[str, _Entry] = field(default_factory=dict)
     errors: dict[str, tuple[str, str]] = field(default_factory=dict)
     others: dict[str, None] = field(default_factory=dict)
     broken_files: list[str] = field(default_factory=list)
+    accepted: set[str] = field(default_factory=set)
 
     def record(self, report: pytest.TestReport) -> None:
         """Take in a report of a check, of a sub-test of one, or of a crashed worker (without properties)."""
@@ -53,6 +56,8 @@ class Recorder:
             properties["message"] = message
         if outcome is None:
             return
+        if str(getattr(report, "wasxfail", "")).startswith(ACCEPTED):
+            self.accepted.add(report.nodeid)
         if outcome == ERROR:
             self.errors.setdefault(
                 report.nodeid, (str(properties.get("scenario", "")), str(properties.get("message", "")))

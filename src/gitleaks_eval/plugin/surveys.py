@@ -8,14 +8,21 @@ import pytest
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import SURVEY, Identity
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.result import ENTRY, PLACE, RULE, TOGETHER, Coverage, Verdict
-from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed
+from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, PLACE, RULE, TOGETHER, Verdict
+from gitleaks_eval.engine.coverage import Case, survey_cases, verdict_of
 from gitleaks_eval.engine.excusing import excuse_case
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.outcome import Left
+from gitleaks_eval.plugin.own_tests import OwnTest
 
 # The test of each kind; its fixture has the name of the kind.
-_TESTS = {RULE: "test_rule", PLACE: "test_place", ENTRY: "test_entry", TOGETHER: "test_entries_together"}
+_TESTS = {
+    RULE: "test_rule",
+    PLACE: "test_place",
+    ENTRY: "test_entry",
+    TOGETHER: "test_entries_together",
+    ACCEPTANCE: "test_acceptance",
+}
 
 
 def register_survey_fixtures(module: pytest.Module, session: Session, left: Left) -> Collection[str]:
@@ -23,12 +30,13 @@ def register_survey_fixtures(module: pytest.Module, session: Session, left: Left
     cases: defaultdict[str, list[Case]] = defaultdict(list)
     for candidate in session.settings.candidates:
         for case in survey_cases(session, candidate):
-            cases[case.kind].append(case)
+            if case.kind in _TESTS:
+                cases[case.kind].append(case)
 
     def verdict(request: pytest.FixtureRequest) -> Verdict:
         """What the survey says of this rule, place or entry."""
         case: Case = request.param
-        return _surveyed(session, case.candidate).verdict(case.kind, case.name)
+        return _verdict(session, case)
 
     def evidence() -> Evidence:
         """Where the message of the test is left."""
@@ -53,15 +61,17 @@ def excuse_survey(item: pytest.Item, session: Session) -> str | None:
     case = _case_of(item)
     try:
         return excuse_case(session, case)
-    except EvaluationError:
+    except (EvaluationError, KeyError):
         # There is nothing to compare with: it fails by itself.
         return None
 
 
-def _surveyed(session: Session, name: str) -> Coverage:
-    return surveyed(session, next(one for one in session.settings.candidates if one.name == name))
+def _verdict(session: Session, case: Case) -> Verdict:
+    return verdict_of(session, next(one for one in session.settings.candidates if one.name == case.candidate), case)
 
 
 def _case_of(item: pytest.Item) -> Case:
+    if isinstance(item, OwnTest):
+        return item.case
     parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
     return next(case for case in parameters.values() if isinstance(case, Case))

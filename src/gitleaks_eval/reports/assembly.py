@@ -1,9 +1,10 @@
 """Results, matched scenarios and verdicts become the run that all reports are made of."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gitleaks_eval.analysis.matched import MatchedScenario
@@ -13,6 +14,7 @@ from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Judged, combined_of
 from gitleaks_eval.reports.run import RealEvaluation, Run
+from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.evaluated import Evaluated, by_key, lint_faults
@@ -36,6 +38,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
     surveys: int = 0,
     coverage: Coverage | None = None,
     seed: str = DEFAULT_SEED,
+    accepted: Mapping[str, Collection[Place]] = MappingProxyType({}),
 ) -> Run:
     """What a candidate's checks amount to.
 
@@ -54,6 +57,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         surveys: how many tests of rules, places and entries were asked for, selected or not.
         coverage: what their survey amounts to; None where none was made.
         seed: names the values that were planted.
+        accepted: by scenario the places of findings that are not as expected for accepted entries alone.
     """
     real = {one.name for one in repositories}
     lint = [result for result in recorded if result.category == CONFIG_LINT]
@@ -74,7 +78,13 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
     )
     incomplete = any(result.outcome == ERROR for result in (*results, *lint, *surveyed)) or bool(broken)
     partial = len(results) < possible or len(surveyed) < surveys
-    findings = count_findings([subject.matching for subject in subjects.values()], unevaluated)
+    forgiven = [
+        match
+        for name, subject in subjects.items()
+        for match in subject.matching.matches
+        if (match.file_path, match.line_number, match.rule_id) in accepted.get(name, ())
+    ]
+    findings = count_findings([subject.matching for subject in subjects.values()], unevaluated, forgiven)
     faulty = any(result.outcome == FAILED for result in lint)
     # Real repositories alone are nothing to decide on.
     undecided = partial or not (scenarios or results or surveyed)
@@ -113,6 +123,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         surveys=surveyed,
         coverage=coverage,
         seed=seed,
+        accepted=accepted,
     )
 
 

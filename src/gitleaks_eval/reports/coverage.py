@@ -45,6 +45,9 @@ def next_step(run: Run) -> Iterator[str]:
         yield "next: mend what is listed below, or in scorecard.md"
     else:
         yield "next: nothing to mend"
+    if run.coverage and (notices := run.coverage.notices):
+        first = [line.split(" ", 1)[0] for line in notices]
+        yield f"{len(notices)} may be deleted ({few(first, NAMED_AT_MOST)}); see scorecard.md"
 
 
 def failed_lines(run: Run) -> Iterator[str]:
@@ -81,6 +84,8 @@ def coverage_markdown(run: Run) -> Iterator[str]:
         counts = (groups[family, status] for status in (SEEN, ALLOWLISTED, NOT_SCANNED, NOT_ASKED))
         yield f"| {family} | {' | '.join(map(str, counts))} |"
     yield from _list("Entries that hide something", coverage.hides)
+    yield from _list("Accepted entries", coverage.accepted)
+    yield from _list("What may be deleted", coverage.notices)
     yield from _list("What fails", [line.removeprefix("FAILED").strip() for line in failed_lines(run)])
     silent = [row for row in coverage.rules if row["status"] not in {"fires", "reported_as"}]
     yield from _list(

@@ -91,6 +91,8 @@ def report_summary(run: Run) -> dict[str, Any]:
     """The counts, rates and decisions of a run."""
     card, score = run.scorecard, run.scorecard.score
     findings = asdict(card.findings)
+    if not findings["accepted"]:
+        del findings["accepted"]
     findings.pop("unevaluated")
     return {
         **score_fields(score),

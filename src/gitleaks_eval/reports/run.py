@@ -48,6 +48,7 @@ class Run:
     `hidden` says, by scenario and place, which entry of the configuration hides a missed finding;
     `lint` are the results of the tests of the configuration, outside every score. `only` names what was evaluated
     where other kinds were left out (`--gitleaks-only`): the decision is about that alone.
+    `accepted` has by scenario the places of findings that are not as expected for accepted entries alone.
     `surveys` are the results of the tests of rules, places and entries, outside every score too; `coverage` is what
     they are about, None where none was asked for, or it is not known. `seed` named the values that were planted.
     """
@@ -73,6 +74,7 @@ class Run:
     lint: Sequence[CheckResult] = ()
     only: Sequence[str] = ()
     surveys: Sequence[CheckResult] = ()
+    accepted: Mapping[str, Collection[Place]] = field(default_factory=dict)
     coverage: Coverage | None = None
     seed: str = DEFAULT_SEED
 
@@ -87,7 +89,7 @@ class Run:
         return self.hidden.get((scenario, (match.file_path, match.line_number, match.rule_id)), "")
 
     def differences(self) -> Iterator[tuple[str, Match]]:
-        """Each finding that is not as expected, with its scenario; the missed ones first."""
+        """Each finding that is not as expected and not accepted, with its scenario; the missed ones first."""
         return chain(self._with_status({MISSED}), self._with_status({MOVED, RELABELLED, UNEXPECTED}))
 
     def count_differences(self) -> int:
@@ -118,6 +120,8 @@ class Run:
 
     def _with_status(self, statuses: Collection[str]) -> Iterator[tuple[str, Match]]:
         for name, subject in self.subjects.items():
+            accepted = self.accepted.get(name, ())
             for match in subject.matching.matches:
-                if match.status in statuses:
+                place = match.file_path, match.line_number, match.rule_id
+                if match.status in statuses and place not in accepted:
                     yield name, match

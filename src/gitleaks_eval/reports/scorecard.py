@@ -127,6 +127,7 @@ def _lines(run: Run) -> Iterator[str]:
     yield (
         f"| Expected secrets | {findings.detected} of {findings.expected} found, {findings.moved} moved, "
         f"{findings.relabelled} relabelled, {findings.missed} missed, {findings.unexpected} unexpected"
+        f"{f', {findings.accepted} accepted' * bool(findings.accepted)}"
         f"{f', {findings.unlabelled} unlabelled' * bool(findings.unlabelled)} |"
     )
     if planted := [one for one in run.scenarios if not one.corpus]:

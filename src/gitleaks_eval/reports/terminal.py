@@ -123,7 +123,12 @@ def _headline(run: Run) -> str:
     if card.decision is None:
         return f"{card.guarded_decision}  no secret of a scenario was asked for"
     parts = [f"{counts.detected} of {counts.expected} expected secrets found"]
-    others = ("MISSED", counts.missed), ("moved", counts.moved), ("relabelled", counts.relabelled)
+    others = (
+        ("MISSED", counts.missed),
+        ("moved", counts.moved),
+        ("relabelled", counts.relabelled),
+        ("accepted", counts.accepted),
+    )
     parts += [f"{count} {name}" for name, count in others if count]
     parts += [f"{counts.unevaluated} NOT EVALUATED"] * bool(counts.unevaluated)
     parts.append(f"{counts.unexpected} unexpected")

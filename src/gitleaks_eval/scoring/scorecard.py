@@ -1,11 +1,11 @@
 """Check results and matched findings become rates, dimensions and decisions. Pure: imports no pytest."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Matching
+from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
 
 CATEGORIES = (
     "Accuracy",
@@ -67,7 +67,8 @@ class Score:
 class FindingCounts:
     """Expected findings by what became of them, and the unexpected ones, over all scenarios.
 
-    `detected` are exact matches; `unevaluated` are expected in scenarios that could not be evaluated; `unexpected`
+    `detected` are exact matches; `accepted` are not, for entries of the configuration that are accepted, and count
+    nowhere else; `unevaluated` are expected in scenarios that could not be evaluated; `unexpected`
     are wrong, and of those `unlabelled` the truth of a corpus says nothing.
     """
 
@@ -79,6 +80,7 @@ class FindingCounts:
     unexpected: int = 0
     unevaluated: int = 0
     unlabelled: int = 0
+    accepted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +179,10 @@ def categories(results: Iterable[Result]) -> list[str]:
     return [name for name in CATEGORIES if name in present] + sorted(present.difference(CATEGORIES))
 
 
-def count_findings(matchings: Sequence[Matching], unevaluated: int) -> FindingCounts:
-    """Add up the matched findings of all scenarios."""
+def count_findings(matchings: Sequence[Matching], unevaluated: int, accepted: Collection[Match] = ()) -> FindingCounts:
+    """Add up the matched findings of all scenarios; `accepted` are those that accepted entries alone hide."""
     counts = sum((matching.counts() for matching in matchings), Counter[str]())
+    counts -= Counter(match.status for match in accepted)
     unlabelled = sum(matching.unlabelled for matching in matchings)
     return FindingCounts(
         expected=sum(matching.expected for matching in matchings) + unevaluated,
@@ -190,4 +193,5 @@ def count_findings(matchings: Sequence[Matching], unevaluated: int) -> FindingCo
         unexpected=counts[UNEXPECTED] - unlabelled,
         unevaluated=unevaluated,
         unlabelled=unlabelled,
+        accepted=len(accepted),
     )

@@ -36,6 +36,12 @@ def test_entries_together(entries: Verdict, evidence: Evidence) -> None:
     _end(entries, evidence)
 
 
+@pytest.mark.entries
+def test_acceptance(acceptance: Verdict, evidence: Evidence) -> None:
+    """What is accepted is there; if not, the line may be deleted, which fails only where that is asked for."""
+    _end(acceptance, evidence)
+
+
 def _end(verdict: Verdict, evidence: Evidence) -> None:
     evidence.message = printable(verdict.message)
     if verdict.outcome == FAILS:

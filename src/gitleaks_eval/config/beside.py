@@ -1,0 +1,187 @@
+"""`.gitleaks-eval.yaml` beside a configuration: tests of its own rules, and which of its entries are accepted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.config.chain import Configuration
+from gitleaks_eval.config.names import NAME, OTHERS
+from gitleaks_eval.core.documents import DocumentError, read_input
+from gitleaks_eval.core.errors import InputError, unreadable
+from gitleaks_eval.core.schema import schema_violations
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.core.yaml_documents import Spot, Spots, parse_yaml, yaml_spots
+
+LARGEST = 1 << 20
+FINDS, IGNORES, TODO = "finds", "ignores", "todo"
+PLACEHOLDER = "{{secret}}"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTest:
+    """One line of `rules`: what a rule finds, ignores, or is to find one day (`kind`), and where that is said.
+
+    `pattern` is the regex of the secret, planted in each of `forms`, or in `text` instead of `{{secret}}`; `at` is the
+    path of the file, empty for any. Of what is ignored, `is_near_miss` asks for values that just miss the rule, else
+    `text` is ignored; `by_any` asks all rules and not this one alone.
+    """
+
+    rule_id: str
+    kind: str
+    number: int
+    spot: Spot
+    pattern: str = ""
+    forms: tuple[str, ...] = ()
+    text: str = ""
+    at: str = ""
+    why: str = ""
+    is_near_miss: bool = False
+    by_any: bool = False
+
+    @property
+    def name(self) -> str:
+        """What its test is called: `acme-token[finds-1]`."""
+        return printable(f"{self.rule_id}[{self.kind}-{self.number}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """An entry that is accepted, with as many places and rules as it may hide, and the line that says so.
+
+    `layers` are the files of the chain beside which it stands, by their numbers.
+    """
+
+    entry: str
+    places: int
+    rules: int
+    why: str
+    since: str
+    path: Path
+    line: int
+    number: int
+    layers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A file of tests and acceptances, and the files of the chain that it belongs to, by their numbers."""
+
+    path: Path
+    layers: tuple[int, ...]
+    tests: tuple[RuleTest, ...] = ()
+    accepts: tuple[Acceptance, ...] = ()
+
+
+def place_beside(path: Path) -> Path | None:
+    """Where the file of tests and acceptances of a configuration stands; None for one that is no file."""
+    return path.parent / OTHERS.get(path.name, NAME) if path.is_absolute() else None
+
+
+def files_beside(configuration: Configuration | None) -> tuple[Beside, ...]:
+    """What stands beside each file of a configuration, in the order of the chain.
+
+    Raises:
+        InputError: when one cannot be read, or something in it is wrong; it names line and column.
+    """
+    places: dict[Path, list[int]] = {}
+    for index, file in enumerate(configuration.chain if configuration else ()):
+        if place := place_beside(file.path):
+            places.setdefault(place, []).append(index)
+    return tuple(_read(path, tuple(layers)) for path, layers in places.items() if path.exists() or path.is_symlink())
+
+
+def _read(path: Path, layers: tuple[int, ...]) -> Beside:
+    try:
+        content = read_input(path, LARGEST)
+        document = parse_yaml(content)
+        text = content.decode("utf-8")
+    except OSError as error:
+        raise unreadable("the tests and acceptances", path, error) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: it is no UTF-8; save it as UTF-8") from None
+    except DocumentError as error:
+        raise InputError(f"{path}: {error}") from None
+    return read_document(document, text, path, layers)
+
+
+def read_document(document: Any, text: str, path: Path, layers: tuple[int, ...]) -> Beside:
+    """The tests and acceptances of a document.
+
+    Raises:
+        InputError: when something in it is wrong; it names line and column.
+    """
+    if document is None:
+        return Beside(path, layers)
+    spots = yaml_spots(text)
+    for address, problem in sorted(schema_violations("eval_file", document), key=lambda one: len(one[0]), reverse=True):
+        refuse(path, _spot(spots, address), problem)
+    tests = tuple(_tests(document.get("rules") or {}, spots, path))
+    listed = enumerate(document.get("accept") or ())
+    accepts = tuple(_acceptance(number, item, spots, path, layers) for number, item in listed)
+    return Beside(path, layers, tests, accepts)
+
+
+def refuse(path: Path, spot: Spot | None, problem: str) -> None:
+    """Say what is wrong with a file, and where.
+
+    Raises:
+        InputError: always.
+    """
+    raise InputError(f"{path}:{spot or '1:1'}: {problem}")
+
+
+def _spot(spots: Spots, address: Sequence[str | int]) -> Spot | None:
+    return next((spots[tuple(address[:end])] for end in range(len(address), -1, -1) if address[:end] in spots), None)
+
+
+def _tests(rules: Mapping[str, Any], spots: Spots, path: Path) -> Iterator[RuleTest]:
+    for rule_id, kinds in rules.items():
+        for kind, listed in kinds.items():
+            for index, item in enumerate(listed):
+                address = ("rules", rule_id, kind, index)
+                test = _test(rule_id, kind, index + 1, spots[address], item)
+                if problem := _problem(test, item):
+                    refuse(path, test.spot, problem)
+                yield test
+
+
+def _test(rule_id: str, kind: str, number: int, spot: Spot, item: Any) -> RuleTest:
+    if item == "near-miss":
+        return RuleTest(rule_id, kind, number, spot, is_near_miss=True)
+    return RuleTest(
+        *(rule_id, kind, number, spot),
+        pattern=item.get("pattern", ""),
+        forms=tuple(item.get("in", ())),
+        text=item.get("text", ""),
+        at=item.get("at", ""),
+        why=item.get("why", ""),
+        is_near_miss=item.get("near-miss", False),
+        by_any=item.get("by") == "any",
+    )
+
+
+def _problem(test: RuleTest, item: Any) -> str:
+    if test.kind == IGNORES:
+        if bool(test.text) == test.is_near_miss:
+            return "write either `text` or `near-miss: true`"
+        return f"{PLACEHOLDER} is for what is found; write the text as it is" if PLACEHOLDER in test.text else ""
+    if "in" in item and test.text:
+        return "`in` beside `text`: keep one"
+    if test.text and PLACEHOLDER not in test.text:
+        return f"the text has no {PLACEHOLDER}, where the secret is written at run time"
+    return ""
+
+
+def _acceptance(number: int, item: Mapping[str, Any], spots: Spots, path: Path, layers: tuple[int, ...]) -> Acceptance:
+    return Acceptance(
+        entry=item["entry"],
+        places=item["hides"]["places"],
+        rules=item["hides"]["rules"],
+        why=item["why"],
+        since=item["since"],
+        path=path,
+        line=spots["accept", number].line,
+        number=number,
+        layers=layers,
+    )

@@ -1,0 +1,162 @@
+"""What each of the user's entries hides in all, whether that is too much, and whether as much is accepted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitleaks_eval.config.beside import Acceptance
+from gitleaks_eval.core.text import few, shown_path
+from gitleaks_eval.coverage.accepting import Accepted, may_match_more
+from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, PATH, Entry
+from gitleaks_eval.coverage.places import Place
+from gitleaks_eval.coverage.places_hiding import Hidden
+from gitleaks_eval.coverage.shown import shown_text
+from gitleaks_eval.coverage.silencing import DEAD, REDUNDANT, EntryResult
+
+# One part in so many of all rules, or of all places, may be hidden: more fails.
+PART = 4
+LISTED_AT_MOST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """What an entry hides: its result, its name, how many places and rules, and why it fails (empty: it does not).
+
+    `said` is that as people read it; `is_wide` says that it hides more than one entry may. `accepted` is what accepts
+    as much as it hides.
+    """
+
+    result: EntryResult
+    name: str
+    places: frozenset[Place]
+    rules: int
+    fails: str
+    said: str
+    is_wide: bool = False
+    accepted: Acceptance | None = None
+
+    @property
+    def hides(self) -> bool:
+        """Whether it hides something, as far as is known."""
+        return bool(self.places) or self.result.status not in {DEAD, REDUNDANT}
+
+    @property
+    def counts(self) -> bool:
+        """Whether it hides something that is not accepted."""
+        return self.hides and not self.accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What the entries of a configuration are measured by: how many rules and places there are, and what is accepted.
+
+    `own` are the ids of the user's own rules; `strict` fails every entry that is not accepted.
+    """
+
+    rules: int
+    places: int
+    own: frozenset[str]
+    hidden: Hidden
+    known: Accepted
+    root: Path
+    strict: bool
+
+    def all_of(self, entries: Sequence[EntryResult], names: Mapping[Entry, str]) -> list[Hiding]:
+        """What each entry hides."""
+        return [self._of(result, names[result.entry]) for result in entries]
+
+    def is_too_much(self, part: int, whole: int) -> bool:
+        """Whether so much is more than one entry, or all together, may hide."""
+        return part * PART > whole
+
+    def _of(self, result: EntryResult, name: str) -> Hiding:
+        entry = result.entry
+        places = frozenset(
+            place
+            for hiding in (self.hidden.by, self.hidden.together)
+            for one, found in hiding.items()
+            if (one.index, one.address) == entry.spot
+            for place in found
+        )
+        # Of a rule that is replaced or switched off it is meant; of others only where nobody thought of it.
+        rules = len({*result.ordinary, *(result.rules if entry.kind in {DISABLED, OVERRIDE} else ())})
+        acceptance = self.known.by.get(entry)
+        if acceptance and len(places) <= acceptance.places and rules <= acceptance.rules:
+            return Hiding(result, name, places, rules, "", self._said(result, len(places)), accepted=acceptance)
+        wide = self._too_much(result, len(places))
+        reasons = [*wide, *self._not_accepted(entry, len(places), rules)]
+        said = self._said(result, len(places), " and ".join(reasons))
+        return Hiding(result, name, places, rules, f"{name} {said}" if reasons else "", said, bool(wide))
+
+    def _too_much(self, result: EntryResult, places: int) -> list[str]:
+        """What an entry hides beyond what one may."""
+        entry, silenced = result.entry, silenced_by(result)
+        own = sorted(silenced & self.own)
+        reasons = []
+        if self.is_too_much(len(silenced), self.rules):
+            reasons.append(f"{_does(entry)} {len(silenced)} of {self.rules} rules")
+        if self.is_too_much(places, self.places):
+            reasons.append(f"hides {places} of {self.places} places")
+        if own:
+            reasons.append(f"{_does(entry)} {few(own, LISTED_AT_MOST)}, a rule of your own")
+        return reasons
+
+    def _not_accepted(self, entry: Entry, places: int, rules: int) -> list[str]:
+        edited = self.known.instead.get(entry)
+        before = self.known.by.get(entry) or edited
+        if before and (places > before.places or rules > before.rules):
+            return [self._wider(before, places, rules, is_same=edited is None)]
+        if edited and may_match_more(entry, edited.entry):
+            return [
+                f"matches more than {acceptance_name(edited, self.root)} accepts for an entry that is no longer there"
+            ]
+        return ["is not accepted"] if self.strict else []
+
+    def _wider(self, before: Acceptance, places: int, rules: int, *, is_same: bool) -> str:
+        """Why an acceptance no longer holds."""
+        more = [
+            f"{now} {what} where {then} {'is' if then == 1 else 'are'} accepted"
+            for now, then, what in ((places, before.places, "places"), (rules, before.rules, "rules"))
+            if now > then
+        ]
+        instead = "" if is_same else " for an entry that is no longer there"
+        return f"hides more than {acceptance_name(before, self.root)} accepts{instead}: {' and '.join(more)}"
+
+    def _said(self, result: EntryResult, places: int, reason: str = "") -> str:
+        entry = result.entry
+        title = f"{entry.place} {shown_text(entry)}" if entry.kind != DISABLED else entry.place
+        return f"{title}: {reason or _measured(result, places, self.places)}"
+
+
+def silenced_by(result: EntryResult) -> frozenset[str]:
+    """The rules that an entry silences by itself; a rule that says what it does not find is meant to."""
+    entry = result.entry
+    is_in_rule = str(entry.address[0]).lower() == "rules" if entry.address else False
+    return frozenset(result.ordinary) - frozenset(entry.rule_ids if is_in_rule else ())
+
+
+def acceptance_name(acceptance: Acceptance, root: Path) -> str:
+    """`.gitleaks-eval.yaml:12` for an acceptance."""
+    return f"{shown_path(acceptance.path, root)}:{acceptance.line}"
+
+
+def stale_text(acceptance: Acceptance, root: Path) -> str:
+    """What is said of an acceptance of something that is not there."""
+    return f"{acceptance_name(acceptance, root)} accepts an entry that is no longer there; delete the line"
+
+
+def _measured(result: EntryResult, places: int, of: int) -> str:
+    if result.status == REDUNDANT:
+        return "redundant: the scanner's own configuration hides the same"
+    if result.status == DEAD and not places:
+        return "dead: it hides nothing"
+    parts = [f"hides {places} of {of} places"] * bool(places)
+    if result.silences:
+        where = "where its witness stands" if result.entry.kind == PATH else "of those that can hold it"
+        said = f"{_does(result.entry)} {result.silences} of {result.of} rules"
+        parts.append(said if result.entry.kind == DISABLED else f"{said} {where}")
+    return " and ".join(parts) or f"not measured: {result.why or 'no witness'}"
+
+
+def _does(entry: Entry) -> str:
+    return "switches off" if entry.kind == DISABLED else "silences"

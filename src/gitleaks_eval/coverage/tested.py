@@ -1,0 +1,117 @@
+"""The sentence of numbers: how many rules and places were tested, and what of the others."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.core.text import few, shown_path
+from gitleaks_eval.coverage.entries import Entry
+from gitleaks_eval.coverage.firing import ALLOWLISTED as RULE_ALLOWLISTED
+from gitleaks_eval.coverage.firing import FIRES, NEVER_FIRES, NOT_SAMPLED, REPORTED_AS, Firing, OffRule
+from gitleaks_eval.coverage.places_map import ACCEPTED, ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, PlacesMap, Status
+
+NAMED_AT_MOST = 2
+LISTED_AT_MOST = 3
+UNKNOWN = "something that is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What the sentence is about; `accepted` are the entries that are."""
+
+    firing: Firing
+    places: PlacesMap
+    accepted: Collection[Entry]
+    scanner: str
+    root: Path
+
+    @property
+    def switched_off(self) -> list[OffRule]:
+        """The rules of the scanner's own that an entry switches off."""
+        return [off for off in self.firing.switched_off if off.entry]
+
+    @property
+    def rule_count(self) -> int:
+        """How many rules there are, with those that are switched off."""
+        return len(self.firing.rules) + len(self.switched_off)
+
+    @property
+    def place_count(self) -> int:
+        """How many places the scanner looks at."""
+        return sum(one.status in {SEEN, ALLOWLISTED, ACCEPTED} for one in self.places.placed)
+
+    def sentence(self) -> str:
+        """`tested: 222 of 222 rules, 193 of 193 places (…)`."""
+        rules = Counter(rule.status for rule in self.firing.rules)
+        places = Counter(one.status for one in self.places.placed)
+        firing = rules[FIRES] + rules[REPORTED_AS]
+        about_rules = "; ".join(self._about_rules(rules))
+        about_places = "; ".join(self._about_places(places))
+        return (
+            f"tested: {firing} of {self.rule_count} rules{f' ({about_rules})' * bool(about_rules)}, "
+            f"{places[SEEN]} of {self.place_count} places{f' ({about_places})' * bool(about_places)}"
+        )
+
+    def _about_rules(self, counts: Mapping[str, int]) -> Iterator[str]:
+        if self.switched_off:
+            by = [off.entry for off in self.switched_off if off.entry]
+            are_accepted = all(entry in self.accepted for entry in by)
+            said = f"{len(by)} switched off by {blame(most(by), self.root)}"
+            yield f"{said}{', accepted' * are_accepted}"
+        if others := len(self.firing.switched_off) - len(self.switched_off):
+            yield f"{others} more of {self.scanner}'s own are not in force"
+        if counts[RULE_ALLOWLISTED]:
+            hiding = most(one for rule in self.firing.rules for one in rule.hidden_by)
+            yield f"{counts[RULE_ALLOWLISTED]} allowlisted by {blame(hiding, self.root) or UNKNOWN}"
+        if counts[NEVER_FIRES]:
+            yield f"{counts[NEVER_FIRES]} never fire: {self._ids(NEVER_FIRES)}"
+        if counts[NOT_SAMPLED]:
+            yield f"of {counts[NOT_SAMPLED]} no sample can be made: {self._ids(NOT_SAMPLED)}"
+
+    def _ids(self, status: str) -> str:
+        return few([rule.rule_id for rule in self.firing.rules if rule.status == status], LISTED_AT_MOST)
+
+    def _about_places(self, counts: Mapping[Status, int]) -> Iterator[str]:
+        hidden: tuple[tuple[Status, str], ...] = (
+            (ALLOWLISTED, "allowlisted by"),
+            (ACCEPTED, "accepted, allowlisted by"),
+        )
+        for status, text in hidden:
+            if counts[status]:
+                hiding = [one for placed in self.places.placed if placed.status == status for one in placed.hidden_by]
+                by = most(entry.title(self.root) for entry in hiding)
+                yield f"{counts[status]} {text} {named(by) or UNKNOWN}"
+        if counts[NOT_SCANNED]:
+            yield f"{counts[NOT_SCANNED]} more are never scanned by {self.scanner}"
+        if not self.place_count:
+            yield "no rule in force finds what is planted there"
+        elif counts[NOT_ASKED]:
+            left_out = Counter(one.place.can_be_staged for one in self.places.placed if one.status == NOT_ASKED)
+            if left_out[True]:
+                yield f"{left_out[True]} large ones are not asked"
+            if left_out[False]:
+                yield f"{left_out[False]} of git cannot be staged"
+
+
+def blame(entries: Iterable[Entry], root: Path) -> str:
+    """The entries as people know them, the first of many."""
+    return named(
+        [
+            f"{shown_path(one.file, root)} {one.place}" if one.file else f"the scanner's own {one.place}"
+            for one in entries
+        ]
+    )
+
+
+def most(items: Iterable[Any]) -> list[Any]:
+    """Each once, the most frequent first."""
+    return [item for item, _ in Counter(items).most_common()]
+
+
+def named(titles: Collection[str]) -> str:
+    """The first of the titles, and how many more there are."""
+    listed = list(titles)
+    more = [f"{len(listed) - NAMED_AT_MOST} more"] * (len(listed) > NAMED_AT_MOST)
+    return " and ".join([*listed[:NAMED_AT_MOST], *more])

@@ -1,0 +1,96 @@
+"""Tests that users wrote of their rules: all of a candidate's in one scan, made once a run."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from gitleaks_eval.config.beside import LARGEST, Beside, RuleTest, refuse
+from gitleaks_eval.config.tables import tables, value_of
+from gitleaks_eval.core.documents import read_input
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.text import shown_path
+from gitleaks_eval.coverage.own_tests import judged, neutral_file, planted_by
+from gitleaks_eval.coverage.result import FAILS, TEST, Verdict, key
+from gitleaks_eval.coverage.samples import Bench, Sample, bench
+from gitleaks_eval.coverage.subject import Asker, Findings, Subject
+
+_ITSELF = "itself"
+
+
+def named_tests(besides: Sequence[Beside], root: Path) -> Iterator[tuple[str, Beside, RuleTest]]:
+    """The tests beside a configuration, each with its name: `.gitleaks-eval.yaml:6 acme-token[finds-1]`."""
+    for beside in besides:
+        for test in beside.tests:
+            yield f"{shown_path(beside.path, root)}:{test.spot.line} {test.name}", beside, test
+
+
+def check_rules(subject: Subject, besides: Sequence[Beside]) -> None:
+    """Refuse tests of rules that neither the configuration nor the scanner has.
+
+    Raises:
+        InputError: for the first of them, with its line and column.
+    """
+    if subject.builtin_problem:
+        # What the scanner itself has is not known.
+        return
+    documents = [*(layer.document for layer in subject.layers), subject.builtin]
+    known = {str(value_of(rule, "id")) for document in documents for _, rule in tables(document, "rules")}
+    for beside in besides:
+        for test in beside.tests:
+            if test.rule_id not in known:
+                refuse(beside.path, test.spot, f"no rule of the configuration has the id {test.rule_id[:100]!r}")
+
+
+def own_verdicts(
+    subject: Subject, besides: Sequence[Beside], asker: Asker, folder: Path, root: Path
+) -> dict[str, Verdict]:
+    """How each test ends, by its key; scanned by the first process of the run that asks.
+
+    Raises:
+        EvaluationError: when the scan failed, or did not find what vouches for it.
+    """
+
+    def make() -> bytes:
+        return json.dumps({name: asdict(one) for name, one in _scanned(subject, besides, asker, root).items()}).encode()
+
+    left = json.loads(made_once(folder, make).read_bytes())
+    return {name: Verdict(**verdict) for name, verdict in left.items()}
+
+
+def _scanned(subject: Subject, besides: Sequence[Beside], asker: Asker, root: Path) -> dict[str, Verdict]:
+    on = bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
+    named = list(named_tests(besides, root))
+    planted = planted_by([test for _, _, test in named], {rule.id: rule for rule in subject.effective.rules}, on)
+    files = {beside.path: _whole(beside, number, on) for number, beside in enumerate(besides)}
+    samples = [sample for one in planted for _, sample in one.samples]
+    findings = asker.changed(asker.built([*samples, *files.values()]), subject.layers)
+    verdicts = judged(planted, findings)
+    named_verdicts = {}
+    for (name, beside, test), verdict in zip(named, verdicts, strict=True):
+        refused = _refused(beside, test, files[beside.path].path, findings)
+        ends = Verdict(FAILS, refused) if refused else verdict
+        named_verdicts[key(TEST, name)] = Verdict(ends.outcome, f"{name}: {ends.message}" if ends.message else "")
+    return named_verdicts
+
+
+def _whole(beside: Beside, number: int, on: Bench) -> Sample:
+    """The file of tests itself: what a scan finds in it does not belong there."""
+    try:
+        text = read_input(beside.path, LARGEST).decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise EvaluationError(f"{beside.path}: it was changed while it was read; run again") from None
+    return Sample(_ITSELF, neutral_file(f"itself{number}", on), text, "", "")
+
+
+def _refused(beside: Beside, test: RuleTest, path: str, findings: Findings) -> str:
+    """Which rule finds something in the lines of a test; empty when none does."""
+    starts = sorted({other.spot.line for other in beside.tests} | {one.line for one in beside.accepts})
+    end = next((line for line in starts if line > test.spot.line), None)
+    for finding in findings:
+        here = str(finding["File"]).replace("\\", "/") == path
+        line = int(finding["StartLine"])
+        if here and test.spot.line <= line and (end is None or line < end):
+            return f"the line itself holds what {finding['RuleID']} finds; write {{{{secret}}}} and a pattern"
+    return ""

@@ -1,0 +1,94 @@
+"""The file beside a configuration: what is read, where what is wrong stands, and what an acceptance leaves alone."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gitleaks_eval.config.beside import files_beside
+from gitleaks_eval.config.beside_edit import Offer, with_acceptances
+from gitleaks_eval.config.chain import ConfigFile, Configuration
+from gitleaks_eval.core.errors import InputError
+
+NAME = ".gitleaks-eval.yaml"
+ITEM = "{ entry: a, hides: { places: 0, rules: 0 }, why: b, since: 2026-01-01 }"
+OFFER = Offer("it's ^x/", 1, 2, "known: since #1", "2026-11-22")
+
+
+def beside(folder: Path, text: str, config: str = ".gitleaks.toml", name: str = NAME) -> Configuration:
+    (folder / name).write_text(text, encoding="utf-8")
+    return Configuration((ConfigFile(folder / config, b"", extends_default=True),), "test")
+
+
+def accepted(text: str) -> list[dict[str, object]]:
+    items: list[dict[str, object]] = yaml.load(text, Loader=yaml.BaseLoader)["accept"]  # noqa: S506 - plain texts
+    return items
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# mine\n",
+        "rules: {}",
+        "accept: []   # none yet\n",
+        "accept:\n",
+        f"accept:\n- {ITEM}  # mine\n# after\nrules: {{}}\n",
+        "accept:\n    - entry: a\n      hides: {places: 0, rules: 0}\n      why: b\n      since: 2026-01-01\n# mine\n",
+        f"# mine\r\naccept:\r\n  - {ITEM}\r\n",
+    ],
+)
+def test_a_line_is_added_and_what_is_there_stays(text: str) -> None:
+    changed = with_acceptances(text, [OFFER])
+    assert accepted(changed)[-1] == {
+        "entry": OFFER.entry,
+        "hides": {"places": "1", "rules": "2"},
+        "why": OFFER.why,
+        "since": OFFER.since,
+    }
+    assert [line for line in text.splitlines() if "mine" in line and line not in changed] == []
+    assert ("\r\n" in text) == ("\r\n" in changed)
+    again = with_acceptances(changed, [Offer(OFFER.entry, 7, 0, "other", "2027-01-01")])
+    assert len(accepted(again)) == len(accepted(changed))
+    assert accepted(again)[-1]["hides"] == {"places": "7", "rules": "0"}
+
+
+def test_a_list_in_one_line_is_refused_with_the_line_to_add() -> None:
+    text = f"accept: [{ITEM}]\n"
+    with pytest.raises(InputError, match="add by hand") as error:
+        with_acceptances(text, [OFFER])
+    assert OFFER.as_line() in str(error.value).replace("\\\\", "\\")
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [("betterleaks.toml", "betterleaks-eval.yaml"), (".betterleaks.toml", ".betterleaks-eval.yaml"), ("my.toml", NAME)],
+)
+def test_the_file_has_the_name_that_belongs_to_the_configuration(tmp_path: Path, config: str, name: str) -> None:
+    [found] = files_beside(beside(tmp_path, "rules: {}\n", config, name))
+    assert (found.path, found.layers) == (tmp_path / name, (0,))
+
+
+def test_a_configuration_that_is_no_file_has_nothing_beside_it() -> None:
+    configuration = Configuration((ConfigFile(Path("GITLEAKS_CONFIG_TOML"), b"", extends_default=True),), "test")
+    assert files_beside(configuration) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("accpt: []\n", ":1:1: the key 'accpt' is not known; there are rules, accept"),
+        ("accept:\n  - { entry: a, why: b, since: 2026-01-01 }\n", ":2:5: 'hides' is a required property"),
+        ("accept:\n  - { entry: a, hides: { places: -1, rules: 0 }, why: b, since: 2026-01-01 }\n", ":2:"),
+        ("accept:\n  - { entry: a, hides: { places: 1, rules: 0 }, why: b, since: soon }\n", ":2:"),
+        ("a: &a [1]\nb: *a\n", "is not known"),
+        ("- 1\n", ":1:1: "),
+        ("{" * 200, "more than 100"),
+        ("rules: !!python/name:os.system {}\n", "tag"),
+    ],
+)
+def test_what_is_wrong_has_a_place(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        files_beside(beside(tmp_path, text))
+    assert NAME in str(error.value)
+    assert said in str(error.value)
