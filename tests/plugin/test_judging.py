@@ -793,7 +793,7 @@ def test_a_model_is_calibrated_on_the_faults(tmp_path: Path, messages_server: Me
     from gitleaks_eval.judges.settings import JudgeSettings  # noqa: PLC0415 - the same
 
     messages_server.always = good()
-    settings = JudgeSettings(mode="llm", model=MODEL, store=tmp_path / "store")
+    settings = JudgeSettings(mode="llm", models=(MODEL,), store=tmp_path / "store")
     result = calibrate(settings)
     assert len(messages_server.posts) == 30
     assert (result["model_requested"], result["models_answered"]) == (MODEL, [MODEL])
@@ -815,7 +815,7 @@ def test_a_judge_that_scores_the_wrong_way_round_violates_monotonicity(
         sent(message(json.dumps(answer_to(request, 5 if found_none else 1))))(handler, request)
 
     messages_server.always = backwards
-    result = calibrate(JudgeSettings(mode="llm", model=MODEL, store=tmp_path / "store"))
+    result = calibrate(JudgeSettings(mode="llm", models=(MODEL,), store=tmp_path / "store"))
     assert result["judges"]["detection_accuracy"]["monotonicity_violations"] > 0
 
 

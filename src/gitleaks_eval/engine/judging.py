@@ -13,14 +13,15 @@ from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.engine.session import Session
+from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
 from gitleaks_eval.judges.judge import Judge, checked_judges
 from gitleaks_eval.judges.material import MODES, REAL_WORLD, SYNTHETIC, Facts, Material
-from gitleaks_eval.judges.panel import Case, Panel, judge_all
+from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
 from gitleaks_eval.judges.verdict import UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
-from gitleaks_eval.scenarios.scenario import RealRepository
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
 _FOLDER = "verdicts"
 _SELECTED = "selected-judges.json"
@@ -51,6 +52,21 @@ class Judging:
     def select(self, names: Collection[str]) -> None:
         """Judge only the cases of these names."""
         self.selected = tuple(case for case in self.cases if case.name in names)
+
+    def refuse_too_many_calls(self, cases: Sequence[Case]) -> None:
+        """Refuse a run that plans more questions than it may put, before the first is put.
+
+        Raises:
+            InputError: when it does.
+        """
+        settings = self.settings
+        planned = len(cases) * settings.samples * len(settings.models)
+        if settings.mode == LLM and planned > settings.max_calls:
+            raise InputError(
+                f"--gitleaks-judges: this run plans {planned} questions ({len(cases)} judges, {settings.samples} samples, "
+                f"{len(settings.models)} models) and gitleaks_judge_max_calls allows {settings.max_calls}; raise it, or "
+                "select less"
+            )
 
     def leave_selected(self) -> None:
         """Leave the names of the selected cases for the process of the run that reports."""
@@ -84,13 +100,19 @@ class Judging:
 
     def _unjudged(self, mode: str, message: str) -> Judgement:
         verdicts = tuple(
-            Verdict(case.judge.dimension, case.judge.weight, UNSCORED, unscored_kind="invalid", reasoning=message)
+            Verdict(
+                case.judge.dimension,
+                case.judge.weight,
+                UNSCORED,
+                unscored_kind="invalid",
+                reasoning=message,
+                advisory=self.settings.is_advisory(mode),
+            )
             for case in self.selected
             if case.mode == mode
         )
-        requested = None if self.settings.mode == "heuristic" else self.settings.model
         whole = len(self.selected) == len(self.cases)
-        return Judgement(self.settings.mode, requested, None, verdicts, None, {}, partial=not whole)
+        return Judgement(self.settings.mode, self.settings.model, None, verdicts, None, None, {}, partial=not whole)
 
     def _judge(self) -> bytes:
         bench = self._session.workbench()
@@ -103,6 +125,7 @@ class Judging:
             self.settings.trace_id or bench.run_id,
             bench.traces(),
             self._material,
+            lambda mode: bench.reported_traces(self._looked_at(mode)),
         )
         judged = judge_all(self.selected, panel, whole=len(self.selected) == len(self.cases))
         return json.dumps(
@@ -111,6 +134,10 @@ class Judging:
                 "calls": [asdict(call) for call in judged.calls],
             }
         ).encode("ascii")
+
+    def _looked_at(self, mode: str) -> Sequence[Scenario | RealRepository]:
+        """What the material of a mode is about: only what was reported there can stand in it."""
+        return self._session.scenarios if mode == SYNTHETIC else self._session.subjects
 
     def _make_material(self, mode: str) -> Material:
         session, bench = self._session, self._session.workbench()

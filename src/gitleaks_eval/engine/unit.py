@@ -27,7 +27,7 @@ from gitleaks_eval.scenarios.masking import Masks
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret, reveals
-from gitleaks_eval.scenarios.traces import traces_of
+from gitleaks_eval.scenarios.traces import identifying_traces_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,8 @@ def _provenance(unit: Unit, scanned: Scanned, repository: str, branch: str, comm
 def _leave_traces(unit: Unit, scan: Scan) -> None:
     """Leave hashes of the reported secrets for the judges, whose prompts and replies must hold none of them."""
     if unit.bench.trace_key:
-        traces = traces_of((finding["Secret"] for finding in scan.findings), bytes.fromhex(unit.bench.trace_key))
+        secrets = (finding["Secret"] for finding in scan.findings)
+        traces = identifying_traces_of(secrets, bytes.fromhex(unit.bench.trace_key))
         write_atomically(traces_folder(Path(unit.bench.folder)) / unit.subject.name, traces.as_bytes())
 
 

@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from pathlib import Path
 
 from gitleaks_eval.analysis.envelope import Analysis, read_analysis
@@ -170,13 +171,16 @@ class Workbench:
         return prove(self._bench, self._canary, self._stop).time_canary()
 
     def traces(self) -> Traces:
-        """The hashes of all secrets that this run knows: planted ones, the canary's, and those in reports."""
+        """The hashes of all secrets that this run plants, those of the canary included."""
         key = bytes.fromhex(self._bench.trace_key)
-        traces = traces_of((secret.value for secret in (*self._planted, *self._canary)), key)
-        folder = traces_folder(self.folder)
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            traces |= traces_from_bytes(path.read_bytes(), key)
-        return traces
+        return traces_of((secret.value for secret in (*self._planted, *self._canary)), key)
+
+    def reported_traces(self, subjects: Iterable[Scenario | RealRepository]) -> Traces:
+        """The hashes of what the scanner took for secrets in these, where it could be a secret."""
+        key = bytes.fromhex(self._bench.trace_key)
+        paths = (traces_folder(self.folder) / subject.name for subject in subjects)
+        found = (traces_from_bytes(path.read_bytes(), key) for path in paths if path.is_file())
+        return reduce(or_, found, Traces(key, frozenset()))
 
     def close(self) -> None:
         """Stop what still runs and wait for its end; an executor that was given stays open."""

@@ -20,12 +20,13 @@ from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import scenario_facts
 from gitleaks_eval.judges.faults import Fault, Finding, finding
 from gitleaks_eval.judges.judge import Judge
 from gitleaks_eval.judges.material import SYNTHETIC, Material
 from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.panel import Case, Panel, judge_all
+from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.settings import DEFAULT_MODEL, HEURISTIC, LLM, REPLAY, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
@@ -55,7 +56,7 @@ def calibrate(settings: JudgeSettings) -> dict[str, Any]:
     answered = {judgement.model_answered for judgement in judgements.values()} - {None}
     return {
         "mode": settings.mode,
-        "model_requested": None if settings.mode == HEURISTIC else resolve_model(settings.model),
+        "model_requested": None if settings.mode == HEURISTIC else settings.model,
         "models_answered": sorted(map(str, answered)),
         "prompts_sha256": _prompts_sha256(settings),
         "judges": {
@@ -96,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--prompts", type=Path, help="a folder of own prompts, <dimension>.md")
     parser.add_argument("--output", type=Path, default=Path(RESULT), help="the result (default: %(default)s)")
     given = parser.parse_args(arguments)
-    settings = JudgeSettings(mode=given.mode, model=given.model, store=given.store, prompts=given.prompts)
+    settings = JudgeSettings(mode=given.mode, models=(given.model,), store=given.store, prompts=given.prompts)
     try:
         result = calibrate(settings)
     except InputError as error:

@@ -101,6 +101,11 @@ def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str
             yield shipped.check_id
 
 
+def caps_of(dimension: str) -> frozenset[str]:
+    """The ids of the checks that cap the judge of this dimension while they fail."""
+    return frozenset(shipped.check_id for shipped in shipped_checks() if dimension in shipped.caps)
+
+
 def _findings(analysis: Analysis) -> Sequence[Mapping[str, Any]]:
     try:
         return analysis.findings()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gitleaks_eval.analysis.matching import UNEXPECTED
 from gitleaks_eval.judges import faults
 from gitleaks_eval.judges.bands import UNCERTAIN, noise_band
 from gitleaks_eval.judges.judge import Judge, Opinion
@@ -17,7 +18,10 @@ def _evidence(material: Material) -> dict[str, Any]:
     clean = [facts for facts in material.facts if not facts.expected]
     return {
         **of_scenarios(material),
+        "unexpected_findings": sum(facts.count(UNEXPECTED) for facts in material.facts),
+        "unexpected_and_misplaced": sum(len(facts.misplaced()) for facts in material.facts),
         "false_positives": sum(facts.count_false_positives() for facts in material.facts),
+        "potential_false_positives": sum(facts.potential_false_positives() for facts in material.facts),
         "false_positives_by_rule": counted(str(match.reported_rule_id) for _, match in wrong),
         "clean_repositories": len(clean),
         "clean_repositories_without_a_finding": sum(not facts.reported for facts in clean),
@@ -26,7 +30,7 @@ def _evidence(material: Material) -> dict[str, Any]:
 
 
 def _heuristic(material: Material) -> Opinion | None:
-    """By the share of reported findings whose file and rule nothing expected has."""
+    """By the share of reported findings that are unexpected, and not merely misplaced."""
     if material.mode == REAL_WORLD:
         return _noise(material)
     wrong, reported = sum(facts.count_false_positives() for facts in material.facts), material.reported

@@ -43,9 +43,10 @@ from messages_server import (
 
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.judges.answer import answer_schema
-from gitleaks_eval.judges.client import ClientOptions, Kind, Question, Reply, Verdicts, ask
+from gitleaks_eval.judges.client import ask
 from gitleaks_eval.judges.message import LARGEST_BODY
 from gitleaks_eval.judges.models import model_aliases, resolve_model, standing
+from gitleaks_eval.judges.question import ClientOptions, Kind, Question, Reply, Verdicts
 
 messages_server = pytest.fixture(local_service)
 
