@@ -43,7 +43,7 @@ REPLAY, OURS = "--gitleaks-judge-mode=replay", f"--gitleaks-judge-model={MODEL}"
 RESULTS = "gitleaks-eval-results"
 BOTH_WAYS = pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
 # What may differ between a run and its replay.
-OF_ITS_TIME = {"generated_at", "trace_id", "duration_ms", "mode"}
+OF_ITS_TIME = {"generated_at", "trace_id", "duration_ms", "mode", "source"}
 
 
 def corpus(folder: Path, *reported: tuple[str, str, int], name: str = "leaky") -> list[str]:

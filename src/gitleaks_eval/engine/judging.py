@@ -63,9 +63,9 @@ class Judging:
         planned = len(cases) * settings.samples * len(settings.models)
         if settings.mode == LLM and planned > settings.max_calls:
             raise InputError(
-                f"--gitleaks-judges: this run plans {planned} questions ({len(cases)} judges, {settings.samples} samples, "
-                f"{len(settings.models)} models) and gitleaks_judge_max_calls allows {settings.max_calls}; raise it, or "
-                "select less"
+                f"--gitleaks-judges: this run plans {planned} questions ({len(cases)} judges, {settings.samples} "
+                f"samples, {len(settings.models)} models) and gitleaks_judge_max_calls allows {settings.max_calls}; "
+                "raise it, or select less"
             )
 
     def leave_selected(self) -> None:

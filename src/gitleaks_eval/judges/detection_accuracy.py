@@ -4,7 +4,6 @@ from itertools import islice
 from typing import Any
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED
-from gitleaks_eval.judges import faults
 from gitleaks_eval.judges.bands import UNCERTAIN, found_band
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
@@ -71,14 +70,4 @@ JUDGE = Judge(
     evidence=_evidence,
     heuristic=_heuristic,
     needs_baseline=True,
-    calibration={
-        faults.NONE: 5,
-        faults.ONE_MISSING: 4,
-        faults.SIX_MISSING: 2,
-        faults.ALL_MISSING: 1,
-        faults.ONE_FALSE_POSITIVE: 5,
-        faults.EIGHT_FALSE_POSITIVES: 5,
-        faults.LINES_OFF_BY_ONE: 4,
-        faults.ALL_SEVERITIES_LOW: 5,
-    },
 )

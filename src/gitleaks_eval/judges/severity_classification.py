@@ -4,7 +4,6 @@ from typing import Any
 
 from gitleaks_eval.analysis.matching import Match
 from gitleaks_eval.analysis.severity import LEVELS
-from gitleaks_eval.judges import faults
 from gitleaks_eval.judges.bands import UNCERTAIN, found_band, noise_band
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
@@ -104,14 +103,4 @@ JUDGE = Judge(
     evidence=_evidence,
     heuristic=_heuristic,
     needs_findings=True,
-    calibration={
-        faults.NONE: 5,
-        faults.ONE_MISSING: 5,
-        faults.SIX_MISSING: 5,
-        faults.ALL_MISSING: None,
-        faults.ONE_FALSE_POSITIVE: 5,
-        faults.EIGHT_FALSE_POSITIVES: 5,
-        faults.LINES_OFF_BY_ONE: 5,
-        faults.ALL_SEVERITIES_LOW: 1,
-    },
 )

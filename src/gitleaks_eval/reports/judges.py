@@ -145,28 +145,22 @@ def _notes(verdict: Verdict) -> Iterator[str]:
         yield (
             f"capped from {verdict.raw_score} by {' '.join(verdict.cap_checks)}"
             if verdict.capped
-            else (f"critical checks fail: {' '.join(verdict.cap_checks)}")
+            else (f"checks of this dimension fail: {' '.join(verdict.cap_checks)}")
         )
     elif verdict.capped:
         yield f"capped from {verdict.raw_score} for low confidence"
-    if verdict.excluded:
-        yield "excluded from the composite: low confidence"
-    elif verdict.low_confidence:
-        yield "low confidence: review it"
-    if verdict.unfounded_citations:
-        yield f"{len(verdict.unfounded_citations)} citations name what is not in the evidence"
-    if verdict.disagreement:
-        yield "models disagree"
-    if verdict.spread:
-        yield f"samples differ by {verdict.spread}"
-    if verdict.advisory:
-        yield "advisory"
-    if verdict.uncalibrated:
-        yield "uncalibrated"
-    if verdict.inconsistent:
-        yield f"inconsistent with its sub-scores ({verdict.weighted_sub_score:.2f})"
-    if verdict.diverging:
-        yield "diverging from the heuristic"
+    flags = {
+        "excluded from the composite: low confidence": verdict.excluded,
+        "low confidence: review it": verdict.low_confidence and not verdict.excluded,
+        f"{len(verdict.unfounded_citations)} citations name what is not in the evidence": verdict.unfounded_citations,
+        "models disagree": verdict.disagreement,
+        f"samples differ by {verdict.spread}": verdict.spread,
+        f"inconsistent with its sub-scores ({verdict.weighted_sub_score or 0:.2f})": verdict.inconsistent,
+        "diverging from the heuristic": verdict.diverging,
+        "advisory": verdict.advisory,
+        "uncalibrated": verdict.uncalibrated,
+    }
+    yield from (note for note, holds in flags.items() if holds)
 
 
 def _number(value: float | None) -> str:
