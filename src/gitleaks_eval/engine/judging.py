@@ -1,6 +1,7 @@
 """The judges of a run: what they look at, and their verdicts, made once a run by one of its processes."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -9,9 +10,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.analysis.severity import load_policy
+from gitleaks_eval.config.tables import value_of
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.coverage.subject import subject_of
+from gitleaks_eval.engine.coverage import survey_left
+from gitleaks_eval.engine.missed import Hidden, hidden_findings
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
@@ -24,6 +30,9 @@ from gitleaks_eval.judges.verdict import UNSCORED, Call, Judged, Judgement, Verd
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
 _FOLDER = "verdicts"
+_SEEN = {"seen", "not_asked"}
+SHOWN_AT_MOST = 50
+TEXT_AT_MOST = 200
 _SELECTED = "selected-judges.json"
 _NO_SDK = (
     "--gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
@@ -142,7 +151,10 @@ class Judging:
     def _make_material(self, mode: str) -> Material:
         session, bench = self._session, self._session.workbench()
         if mode == SYNTHETIC:
-            return Material(SYNTHETIC, self._scenario_facts, bench.title)
+            facts_of = self._scenario_facts
+            return Material(
+                SYNTHETIC, facts_of, bench.title, descriptions=self._descriptions(), coverage=self._coverage()
+            )
         facts = [facts for repository in session.repositories for facts in self._repository_facts(repository)]
         if not facts:
             raise EvaluationError("no real repository could be evaluated")
@@ -158,13 +170,61 @@ class Judging:
         except EvaluationError:
             # It changes nothing but its own result, which says why.
             return []
-        return [repository_facts(repository.name, analysis, show_paths=self.settings.real_paths)]
+        policy = load_policy(self._session.settings.severity_policy)
+        return [repository_facts(repository.name, analysis, show_paths=self.settings.real_paths, policy=policy)]
 
     @cached_property
     def _scenario_facts(self) -> tuple[Facts, ...]:
-        bench = self._session.workbench()
-        shown = (replace(one, expected=bench.expected(one)) for one in self._session.scenarios)
-        return tuple(scenario_facts(one, bench.analysis(one)) for one in shown)
+        bench, policy = self._session.workbench(), load_policy(self._session.settings.severity_policy)
+        shown = [replace(one, expected=bench.expected(one)) for one in self._session.scenarios]
+        analyses = {one.name: bench.analysis(one) for one in shown}
+        hidden = self._hidden(shown)
+        return tuple(
+            scenario_facts(
+                one,
+                analyses[one.name],
+                policy,
+                {place: text for (name, place), text in hidden.items() if name == one.name},
+                bench.masked_lines(one),
+            )
+            for one in shown
+        )
+
+    def _hidden(self, scenarios: Sequence[Scenario]) -> Hidden:
+        """What hides what is missed, as the reports say it; nothing where that cannot be asked."""
+        settings, bench = self._session.settings, self._session.workbench()
+        matched = [(one, bench.subjects[one.name].matching) for one in scenarios if one.name in bench.subjects]
+        configuration = settings.candidates[0].configuration
+        with suppress(EvaluationError):
+            return hidden_findings(matched, bench, configuration, configuration, settings.root)
+        return {}
+
+    def _descriptions(self) -> Mapping[str, str]:
+        """What the rules in force are for, in the words of their configuration."""
+        candidate = self._session.settings.candidates[0]
+        build = self._session.build(candidate.name)
+        if candidate.configuration is None or build is None:
+            return {}
+        rules = subject_of(candidate.configuration, build).effective.rules
+        texts = ((rule.id, value_of(rule.table, "description")) for rule in rules)
+        return {rule: text for rule, text in texts if isinstance(text, str)}
+
+    def _coverage(self) -> Mapping[str, Any] | None:
+        """What the survey of this run says of rules and places, where one was made."""
+        coverage = survey_left(self._session, self._session.settings.candidates[0].name)
+        if coverage is None:
+            return None
+        places = {
+            family: Counter(one["status"] for one in coverage.places if one["family"] == family)
+            for family in sorted({one["family"] for one in coverage.places})
+        }
+        unseen = [f"{one['family']}: {one['case']}" for one in coverage.places if one["status"] not in _SEEN]
+        return {
+            "rules": Counter(one["status"] for one in coverage.rules),
+            "places": places,
+            "places_not_seen": unseen[:SHOWN_AT_MOST],
+            "entries_that_hide": [text[:TEXT_AT_MOST] for text in coverage.hides[:SHOWN_AT_MOST]],
+        }
 
 
 def check_sdk(settings: JudgeSettings) -> None:

@@ -23,6 +23,7 @@ from gitleaks_eval.engine.unit import Unit, masked_expected, run_unit
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners.canary import canary_secrets
 from gitleaks_eval.scanners.scan import Scanner
+from gitleaks_eval.scenarios.masked_lines import masked_lines
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret
@@ -161,6 +162,11 @@ class Workbench:
             EvaluationError: when it cannot be built.
         """
         return scenario_repository(self._bench, scenario, self._recipes.get(scenario.name))
+
+    def masked_lines(self, scenario: Scenario) -> Mapping[tuple[str, int], str]:
+        """The masked lines in which the recipe of a scenario plants its secrets; none where it has no recipe."""
+        recipe = self._recipes.get(scenario.name)
+        return masked_lines(recipe) if recipe else {}
 
     def time_canary(self) -> float:
         """How long one scan of the canary takes, in milliseconds, while no other scan of ours is running.

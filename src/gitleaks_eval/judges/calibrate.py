@@ -219,9 +219,9 @@ def _analysis(scenario: Scenario, report: list[Finding]) -> Analysis:
     head = [one["Secret"].encode() for one in report if not one.get("History")]
     provenance = Provenance(scenario.name, "main", "1" * 40, "8.30.1", "run", "2026-01-01T00:00:00+00:00", 20.0, 1)
     document = analyse(report, head, load_policy(), provenance)
-    rate = next((one["Rated"] for one in report if "Rated" in one), None)
-    for one in document["data"]["findings"] if rate else ():
-        one["severity"] = rate(one["severity"])
+    for rate in [one["Rated"] for one in report if "Rated" in one][:1]:
+        for one in document["data"]["findings"]:
+            one["severity"] = rate(one["severity"])
     return as_analysis(document, f"the calibration of {scenario.name}")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.analysis.matching import EXACT, MOVED, Match, match_findings
+from gitleaks_eval.analysis.severity import SeverityPolicy
 from gitleaks_eval.checks.outcome import asked_for, check_outcome
 from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED
 from gitleaks_eval.checks.shipped import shipped_checks
@@ -25,7 +26,13 @@ _PRODUCTION = re.compile(r"(?:^|[/._-])(?:prod|production|deploy|release)(?:[/._
 _URGENT = {"CRITICAL", "HIGH"}
 
 
-def scenario_facts(scenario: Scenario, analysis: Analysis) -> Facts:
+def scenario_facts(
+    scenario: Scenario,
+    analysis: Analysis,
+    policy: SeverityPolicy | None = None,
+    hidden: Mapping[tuple[str, int, str], str] | None = None,
+    lines: Mapping[tuple[str, int], str] | None = None,
+) -> Facts:
     """What is known of a synthetic scenario: expected against reported, and the critical checks that fail."""
     expected = scenario.expected
     findings = _findings(analysis)
@@ -44,7 +51,28 @@ def scenario_facts(scenario: Scenario, analysis: Analysis) -> Facts:
         unlisted_detected=matching.unlisted_detected,
         unlisted_missed=matching.unlisted_missed,
         unlisted_unexpected=matching.unlisted_unexpected,
+        sample=tuple(_rated(finding, policy) for finding in islice(_spread(findings), SAMPLE)),
+        hidden=hidden or {},
+        lines=lines or {},
     )
+
+
+def _rated(finding: Mapping[str, Any], policy: SeverityPolicy | None) -> dict[str, Any]:
+    """A finding of a scenario, whose paths are no secret, with what gives it its severity."""
+    path, rule = str(finding.get("file_path")), str(finding.get("rule_id"))
+    return {
+        "file_path": path[:200],
+        "rule_id": rule[:200],
+        "severity": str(finding.get("severity"))[:20],
+        **_reason(finding, policy),
+    }
+
+
+def _reason(finding: Mapping[str, Any], policy: SeverityPolicy | None) -> dict[str, str]:
+    if policy is None:
+        return {}
+    rule, in_head = str(finding.get("rule_id"))[:200], finding.get("in_current_head") is True
+    return {"policy": policy.reason(rule, str(finding.get("file_path")), in_head=in_head)}
 
 
 def _with_expected_severity(expected: Expected, matches: Sequence[Match]) -> Iterator[tuple[Match, str]]:
@@ -58,7 +86,7 @@ def _with_expected_severity(expected: Expected, matches: Sequence[Match]) -> Ite
             yield match, severity
 
 
-def repository_facts(name: str, analysis: Analysis, *, show_paths: bool) -> Facts:
+def repository_facts(name: str, analysis: Analysis, *, show_paths: bool, policy: SeverityPolicy | None = None) -> Facts:
     """What is known of a real repository: what was reported, and the structural checks that fail."""
     findings = _findings(analysis)
     noisy = [finding for finding in findings if _NOISY.search(str(finding.get("file_path")))]
@@ -66,7 +94,10 @@ def repository_facts(name: str, analysis: Analysis, *, show_paths: bool) -> Fact
         name=name,
         **_reported(analysis, findings),
         failed_checks=tuple(failed_checks(analysis, None)),
-        sample=tuple(_features(finding, show_paths=show_paths) for finding in islice(_spread(findings), SAMPLE)),
+        sample=tuple(
+            {**_features(finding, show_paths=show_paths), **_reason(finding, policy)}
+            for finding in islice(_spread(findings), SAMPLE)
+        ),
         noisy=len(noisy),
         noisy_and_urgent=sum(finding.get("severity") in _URGENT for finding in noisy),
     )

@@ -12,8 +12,13 @@ from gitleaks_eval.judges.sampling import SAMPLE, counted, described, of_reposit
 def _evidence(material: Material) -> dict[str, Any]:
     """The reported findings that nothing expected explains, by rule, and a sample of them."""
     if material.mode == REAL_WORLD:
-        return of_repositories(material)
-    wrong = [(facts.name, match) for facts in material.facts for match in facts.false_positives()]
+        shown = {"entropy", "file_extension", "folder_depth", "looks_like_test_example_or_documentation"}
+        noisy = sum(facts.noisy for facts in material.facts)
+        return {
+            **of_repositories(material, shown),
+            "findings_in_test_example_or_documentation_files": noisy,
+        }
+    wrong = [(facts, match) for facts in material.facts for match in facts.false_positives()]
     clean = [facts for facts in material.facts if not facts.expected]
     return {
         **of_scenarios(material),
@@ -24,7 +29,7 @@ def _evidence(material: Material) -> dict[str, Any]:
         "false_positives_by_rule": counted(str(match.reported_rule_id) for _, match in wrong),
         "clean_repositories": len(clean),
         "clean_repositories_without_a_finding": sum(not facts.reported for facts in clean),
-        "sample": [described(name, match) for name, match in wrong[:SAMPLE]],
+        "sample": [described(facts, match) for facts, match in wrong[:SAMPLE]],
     }
 
 

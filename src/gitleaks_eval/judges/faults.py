@@ -179,8 +179,10 @@ FAULTS: tuple[Fault, ...] = (
           {DA: (4, "a minor location inaccuracy")}),
     Fault("every line far off", (_move(40),), {DA: (1, "no location is right")}, 30, frozenset({FP, SC, SV})),
     # Severities.
-    Fault("one severity a level up", (_rate(partial(_shifted, 1), 1, "HIGH", "unicode-names"),), {SV: (4, "one, by one level")}),
-    Fault("one critical a level down", (_rate(partial(_shifted, -1), 1, "CRITICAL", "large-files"),), {SV: (4, "one, by one level")}),
+    Fault("one severity a level up", (_rate(partial(_shifted, 1), 1, "HIGH", "unicode-names"),),
+          {SV: (4, "one, by one level")}),
+    Fault("one critical a level down", (_rate(partial(_shifted, -1), 1, "CRITICAL", "large-files"),),
+          {SV: (4, "one, by one level")}),
     Fault("three severities a level down", (_rate(partial(_shifted, -1), 3, "HIGH", "unicode-names"),),
           {SV: (4, "three of 23, by one level")}),
     Fault("four severities two levels down", (_rate(partial(_shifted, -2), 4, "HIGH", "unicode-names"),),

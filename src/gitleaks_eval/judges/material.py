@@ -1,7 +1,7 @@
 """What the judges of a run look at: facts about each scenario or repository, without a word of its authors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, alias_of
@@ -20,7 +20,9 @@ class Facts:
     `severities_expected` is how many are expected to have one.
 
     `failed_checks` are the critical checks that fail (synthetic), or those of the structural ones
-    (real world). `sample` describes some findings of a real repository, bounded.
+    (real world). `sample` describes some findings, bounded: of a real repository by features, else by path, severity
+    and what of the policy gives it. `hidden` says, by (file, line, rule), what hides a missed secret, and `lines`, by
+    (file, line), the masked line that holds one; where they are not known they are empty.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Facts:
     sample: tuple[Mapping[str, Any], ...] = ()
     noisy: int = 0
     noisy_and_urgent: int = 0
+    hidden: Mapping[tuple[str, int, str], str] = field(default_factory=dict)
+    lines: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     def found(self) -> int:
         """How many expected findings were found: exactly, moved or relabelled."""
@@ -92,15 +96,19 @@ def _is_renamed(match: Match) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a judge looks at in one mode: the facts, the scanner, and the synthetic result as context.
+    """What a judge looks at in one mode: the facts, and the synthetic result as context.
 
-    `baseline` is None in the synthetic mode, and where the synthetic scenarios could not be evaluated.
+    `baseline` is None in the synthetic mode, and where the synthetic scenarios could not be evaluated. `descriptions`
+    are those of rules, by id, as the configuration has them; `coverage` is what the survey of rules and places says,
+    None where none was made. The shipped judges are blind: they never show the `scanner`.
     """
 
     mode: str
     facts: tuple[Facts, ...]
     scanner: str
     baseline: Mapping[str, Any] | None = None
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    coverage: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
         """Short, because pytest shows fixtures in tracebacks."""

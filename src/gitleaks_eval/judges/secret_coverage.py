@@ -14,7 +14,16 @@ from gitleaks_eval.judges.sampling import NAMES, counted, named, of_repositories
 def _evidence(material: Material) -> dict[str, Any]:
     """Which rule types were expected and which found, and what was found in history."""
     if material.mode == REAL_WORLD:
-        return of_repositories(material)
+        seen = of_repositories(material, {"in_head", "file_extension"})
+        return {
+            **seen,
+            "findings_only_in_history": sum(facts.reported_history for facts in material.facts),
+            "file_extensions": counted(str(one.get("file_extension")) for one in seen["sample"]),
+            "rules_by_repository": [
+                {"findings": facts.reported, "rule_ids": counted(facts.reported_rules)}
+                for facts in material.facts[:NAMES]
+            ],
+        }
     expected = {rule for facts in material.facts for rule in facts.expected_rules}
     covered = {rule for facts in material.facts for rule in facts.covered_rules()}
     return {
@@ -24,6 +33,13 @@ def _evidence(material: Material) -> dict[str, Any]:
             rule for facts in material.facts for rule, count in facts.reported_rules.items() for _ in range(count)
         ),
         "rule_types_not_covered": named(expected - covered),
+        "by_file_format": {
+            str(shortened(name)): {"expected": wanted, "found": found}
+            for name, (wanted, found) in sorted(
+                _formats(match for facts in material.facts for match in facts.matches).items()
+            )[:NAMES]
+        },
+        **({"by_form_and_place": material.coverage} if material.coverage else {}),
         "history": [
             {"scenario": shortened(facts.name), "expected": facts.expected_history, "actual": facts.reported_history}
             for facts in material.facts
