@@ -58,7 +58,7 @@ def rank(document: dict[str, Any]) -> tuple[float, float]:
 
 def test_the_capped_composite_ranks_them_and_the_raw_one_breaks_ties(reports: dict[str, Any]) -> None:
     ranks = {name: rank(document) for name, document in reports.items()}
-    assert [(a, b) for a, b in pairwise(ranks) if not ranks[a] > ranks[b]] == [], ranks
+    assert [(a, b) for a, b in pairwise(ranks) if not ranks[a] > ranks[b]] == [], str(ranks)
 
 
 def test_a_build_that_misses_nothing_stands_above_all_that_miss_something(reports: dict[str, Any]) -> None:

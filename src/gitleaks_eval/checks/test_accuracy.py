@@ -49,7 +49,7 @@ def test_SA_6_commits_with_secrets_count(expected: Expected, analysis: Analysis,
     _check_count(evidence, expected.commits_with_secrets, actual, "commits with secrets")
 
 
-@check("SA-7", "Expected rule IDs detected", critical=True, about="findings")
+@check("SA-7", "Expected rule IDs detected", critical=True, about="findings", caps="secret_coverage")
 def test_SA_7_expected_rule_ids(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each expected rule found something."""
     check_contains(evidence, expected.rule_ids, analysis.mapping("secrets_by_rule"), what="rule ids")

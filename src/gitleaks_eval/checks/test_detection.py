@@ -38,7 +38,7 @@ def test_SD_2_no_unexpected_rules(expected: Expected, analysis: Analysis, eviden
     check_not_contains(evidence, forbidden, actual, what="rule ids", allowed=expected.rule_ids)
 
 
-@check("SD-3", "Historical secrets detected", critical=True, about="findings", caps="secret_coverage")
+@check("SD-3", "Historical secrets detected", critical=True, about="findings")
 def test_SD_3_historical_secrets(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """What only history holds is found, and nothing else is taken for it."""
     actual = analysis.count("secrets_in_history")

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.analysis.matching import EXACT, MOVED, Match, match_findings
+from gitleaks_eval.analysis.matching import EXACT, MOVED, RELABELLED, Match, match_findings
 from gitleaks_eval.analysis.severity import SeverityPolicy
 from gitleaks_eval.checks.outcome import asked_for, check_outcome
 from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED
@@ -41,7 +41,7 @@ def scenario_facts(
     return Facts(
         name=scenario.name,
         **_reported(analysis, findings),
-        failed_checks=tuple(failed_checks(analysis, expected)),
+        failed_checks=tuple(failed_checks(_as_expected(analysis, expected, matching.matches), expected)),
         expected=matching.expected,
         expected_rules=tuple(rules),
         expected_history=expected.secrets_in_history or 0,
@@ -73,6 +73,28 @@ def _reason(finding: Mapping[str, Any], policy: SeverityPolicy | None) -> dict[s
         return {}
     rule, in_head = str(finding.get("rule_id"))[:200], finding.get("in_current_head") is True
     return {"policy": policy.reason(rule, str(finding.get("file_path")), in_head=in_head)}
+
+
+def _as_expected(analysis: Analysis, expected: Expected, matches: Sequence[Match]) -> Analysis:
+    """The analysis with each relabelled finding as the expected one: that it has another name caps nothing."""
+    wanted = {(one.file_path, one.rule_id, one.line_number): one.expected_severity for one in expected.findings}
+    relabelled = {
+        (match.file_path, match.reported_line_number, match.reported_rule_id): match
+        for match in matches
+        if match.status == RELABELLED
+    }
+    if not relabelled:
+        return analysis
+    findings = []
+    for finding in analysis.findings():
+        match = relabelled.pop((finding.get("file_path"), finding.get("line_number"), finding.get("rule_id")), None)
+        if match:
+            severity = wanted.get((match.file_path, match.rule_id, match.line_number)) or finding.get("severity")
+            findings.append({**finding, "rule_id": match.rule_id, "severity": severity})
+        else:
+            findings.append(finding)
+    counts = Counter(str(one.get("rule_id")) for one in findings)
+    return Analysis(analysis.document, {**analysis.results, "findings": findings, "secrets_by_rule": dict(counts)})
 
 
 def _with_expected_severity(expected: Expected, matches: Sequence[Match]) -> Iterator[tuple[Match, str]]:

@@ -43,15 +43,8 @@ def by_rule(material: Material) -> list[dict[str, Any]]:
 
     def row(rule: str) -> dict[str, Any]:
         described = shortened(material.descriptions.get(rule))
-        blank: dict[str, Any] = {
-            "description": described,
-            "expected": 0,
-            "found": 0,
-            "missed": 0,
-            "extra": 0,
-            "hidden_by": set(),
-        }
-        return rows.setdefault(rule, blank)
+        counts = dict.fromkeys(("expected", "found", "missed", "extra"), 0)
+        return rows.setdefault(rule, {"description": described, **counts, "hidden_by": set()})
 
     for facts in material.facts:
         for match in facts.matches:

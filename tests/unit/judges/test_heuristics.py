@@ -41,7 +41,7 @@ KEY = b"key of this test"
 # The requirements' table: the four scores before any cap, the composite of them, and that of the capped ones.
 TABLE = {
     "none": ((5, 5, 5, 5), 5.00, 5.00),
-    "1 of 17 missing": ((4, 5, 5, 5), 4.65, 3.95),
+    "1 of 17 missing": ((4, 5, 5, 5), 4.65, 3.35),
     "6 of 17 missing": ((2, 5, 5, 5), 3.95, 3.35),
     "all missing": ((1, None, 1, None), 1.00, 1.00),
     "1 false positive": ((5, 3, 5, 5), 4.50, 4.25),
@@ -80,7 +80,7 @@ FAULTS = (
     Fault("all severities LOW", (lambda reports: _each(reports, Rated=lambda _: lambda _: "LOW"),)),
 )
 # By dimension, the checks that cap it: the table of docs/judges.md.
-CAPS = {DA: {"SD-1", "SA-8"}, FP: {"SD-4"}, SC: {"SD-3"}, SV: {"SA-11"}}
+CAPS = {DA: {"SD-1", "SA-8"}, FP: {"SD-4"}, SC: {"SA-7"}, SV: {"SA-11"}}
 EVERY_FAULT = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
 
 
