@@ -85,10 +85,10 @@ def _as_expected(analysis: Analysis, expected: Expected, matches: Sequence[Match
     }
     if not relabelled:
         return analysis
-    findings = []
+    findings: list[Mapping[str, Any]] = []
     for finding in analysis.findings():
-        match = relabelled.pop((finding.get("file_path"), finding.get("line_number"), finding.get("rule_id")), None)
-        if match:
+        path, line, rule = (finding.get(name) for name in ("file_path", "line_number", "rule_id"))
+        if match := relabelled.pop((str(path), line, rule), None):
             severity = wanted.get((match.file_path, match.rule_id, match.line_number)) or finding.get("severity")
             findings.append({**finding, "rule_id": match.rule_id, "severity": severity})
         else:

@@ -49,13 +49,12 @@ def _evidence(material: Material) -> dict[str, Any]:
 
 
 def _heuristic(material: Material) -> Opinion | None:
-    """By the share of expected rule types that found something of theirs, and of expected history."""
+    """By the share of expected rule types that found something of theirs, and lower where history is missed."""
     if material.mode == REAL_WORLD:
         return _baseline_coverage(material)
     if not material.expected:
         return None
     types = {rule for facts in material.facts for rule in facts.expected_rules}
-    # The history counts as one more type, when any is expected.
     history = sum(facts.expected_history for facts in material.facts)
     seen = sum(min(facts.expected_history, facts.reported_history) for facts in material.facts)
     covered = {rule for facts in material.facts for rule in facts.covered_rules()}
@@ -64,10 +63,11 @@ def _heuristic(material: Material) -> Opinion | None:
         types, covered = {"any"}, {"any"} if any(facts.found() for facts in material.facts) else set()
     formats = _formats(match for facts in material.facts for match in facts.matches)
     handled = sum(found > 0 for _, found in formats.values())
-    units, whole = len(covered & types) + (history > 0) * (seen == history), len(types) + (history > 0)
     breadth = found_band(len(covered & types), len(types))
+    # A band lower where some of what only history holds is missed, two where all of it is.
+    lower = 0 if seen == history else 1 if seen else 2
     return Opinion(
-        found_band(units, whole),
+        max(1, breadth - lower),
         {
             "type_breadth": breadth,
             "format_handling": found_band(handled, len(formats)) if formats else breadth,

@@ -50,7 +50,8 @@ def load(folder: Path, name: str) -> Message | None:
     path = entry_path(folder, name)
     try:
         content = read_input(path, LARGEST)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
+        # Where the store itself is no folder, that nothing can be kept is told.
         return None
     except OSError as error:
         raise _broken(path, f"cannot be read: {error.strerror or type(error).__name__}") from None

@@ -42,7 +42,7 @@ KEY = b"key of this test"
 TABLE = {
     "none": ((5, 5, 5, 5), 5.00, 5.00),
     "1 of 17 missing": ((4, 5, 5, 5), 4.65, 3.35),
-    "6 of 17 missing": ((2, 5, 5, 5), 3.95, 3.35),
+    "6 of 17 missing": ((2, 5, 5, 5), 3.95, 2.75),
     "all missing": ((1, None, 1, None), 1.00, 1.00),
     "1 false positive": ((5, 3, 5, 5), 4.50, 4.25),
     "8 false positives": ((5, 1, 5, 5), 4.00, 4.00),
@@ -252,9 +252,11 @@ def test_where_nothing_is_expected_and_nothing_reported_no_judge_applies_and_the
     assert (judgement.score, judgement.weights_used) == (None, {})
 
 
-def test_missed_history_lowers_coverage() -> None:
-    material = material_with(("a", "rule", 1), wanted=[("a", "rule", 1), ("b", "rule", 1)], secrets_in_history=1)
-    assert verdict_of(material, SC).raw_score == 2
+@pytest.mark.parametrize(("history", "score"), [(0, 5), (1, 3)])
+def test_missed_history_lowers_coverage(history: int, score: int) -> None:
+    wanted = [("a", "rule", 1), ("b", "rule", 1)]
+    material = material_with(("a", "rule", 1), wanted=wanted, secrets_in_history=history)
+    assert verdict_of(material, SC).raw_score == score
 
 
 def test_a_critical_check_that_cannot_be_run_fails() -> None:
