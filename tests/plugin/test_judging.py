@@ -29,6 +29,7 @@ from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.judges import calibrate
 from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
+from gitleaks_eval.judges.faults import FAULTS
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.reports.files import read_report
 from gitleaks_eval.scenarios.recipe import load_recipe
@@ -161,7 +162,7 @@ def test_a_configuration_that_suppresses_a_planted_secret_is_capped_as_the_table
         [
             "*detection_accuracy scores 2 of 5, capped from 4 because SA-8, SD-1 fail; a pass needs 3",
             "judge *capped from 5 by SA-11*",
-            "LLM score 3.35 (before caps 4.65) (heuristic), combined *FAIL, capped from STRONG_PASS by the guarded dec*",
+            "LLM score 3.35 (before caps 4.65) (heuristic), combined *FAIL, capped from STRONG_PASS by the guarded*",
         ]
     )
     assert "capped from 4 by SA-8 SD-1" in files(pytester)["scorecard.md"].decode()
@@ -977,7 +978,7 @@ def test_a_constant_judge_fails_its_calibration_and_that_is_kept(
     messages_server.always = good(score=score)
     store = tmp_path / "store"
     # A part of them, which has all that a constant could be right by.
-    monkeypatch.setattr(calibrate, "FAULTS", calibrate.FAULTS[::6])
+    monkeypatch.setattr(calibrate, "FAULTS", FAULTS[::6])
     command = ["--model", MODEL, "--store", str(store), "--output", str(tmp_path / "out.json")]
     assert calibrate.main(command) == 1
     result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))

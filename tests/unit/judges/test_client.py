@@ -612,8 +612,8 @@ def test_a_replay_gives_the_same_answers_without_a_request(
     replayed = ask(FOUR, replace(options, mode="replay", max_calls=0, trace_id="other"), nothing_leaks).replies
     assert len(messages_server.requests) == asked
     assert {reply.source for reply in replayed} == {"replay"}
-    own = {"source": "replay", "attempts": 0, "duration_ms": 0.0, "request_id": None, "at": ""}
-    assert [replace(one, at="") for one in replayed] == [replace(one, **own) for one in live]
+    timeless = [replace(one, source="replay", attempts=0, duration_ms=0.0, request_id=None, at="") for one in live]
+    assert [replace(one, at="") for one in replayed] == timeless
 
 
 def test_another_prompt_or_model_is_a_miss_that_says_how_to_record(
@@ -704,7 +704,12 @@ def test_a_limit_of_costs_holds_before_the_first_question(
 
 @pytest.mark.parametrize(
     "content",
-    [b"[]", b"{", b'{"as_of": "today", "models": {}}', b'{"as_of": "2026-01-01", "models": {"a": {"input": -1}}}'],
+    [
+        b"[]",
+        b"{",
+        b'{"as_of": "today", "models": {}}',
+        b'{"as_of": "2026-01-01", "models": {"a": {"input": -1, "output": 1}}}',
+    ],
 )
 def test_a_file_of_prices_of_the_wrong_shape_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "prices.json"
