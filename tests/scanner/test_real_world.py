@@ -586,9 +586,10 @@ def test_prompts_hold_paths_only_where_the_user_wants_it_and_a_secret_that_is_ec
     for prompt in prompts:
         assert not [word for word in ("Someone", "some message", token[4:12], str(path)) if word in prompt]
     document = ended.report()
-    assert {one["unscored_kind"] for one in document["real_world"]["llm"]["judges"]} == {"leak"}
+    # Cut out of what is shown, and the verdict stands; that on real repositories decides nothing.
+    assert {one["reasoning"] for one in document["real_world"]["llm"]["judges"]} == {"It holds ********."}
+    assert all(one["advisory"] for one in document["real_world"]["llm"]["judges"])
     assert [one["outcome"] for one in document["llm"]["judges"]] == ["scored"] * 3 + ["not_applicable"]
-    assert ended.status == 1
     everything = ended.everything()
     assert [start for start in range(4, len(token) - 7) if token[start : start + 8].encode() in everything] == []
     assert server.key.encode() not in everything

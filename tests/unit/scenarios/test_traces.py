@@ -16,8 +16,8 @@ WORDS = (
     "aaaaaaaaaaaaaaaa",
 )
 PROSE = (
-    "The scanner found all expected values: the strings that are configured, the authentication required by other secret "
-    "strings, and what the documentation says. No gap, no relabelled findings; the default severities are right."
+    "The scanner found all expected values: the strings that are configured, the authentication required by other "
+    "secret strings, and what the documentation says. No gap, no relabelled findings; the default severities are right."
 )
 
 
