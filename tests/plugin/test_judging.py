@@ -854,6 +854,21 @@ def test_a_faulty_hook_is_status_4_and_named(
     result.stderr.fnmatch_lines([f"ERROR: pytest_gitleaks_eval_judges: {problem}"])
 
 
+def test_only_shipped_checks_cap_judges(pytester: pytest.Pytester, options: list[str]) -> None:
+    pytester.makepyfile(
+        """
+        from gitleaks_eval import check
+
+        @check("ACME-1", "Own", category="Own", caps="detection_accuracy")
+        def test_ACME_1_own(analysis):
+            assert analysis
+        """
+    )
+    result = run(pytester, *BOTH, HEURISTIC, *options, ".")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*only shipped checks cap judges; leave `caps` out*"])
+
+
 # --- being a guest in pytest
 
 

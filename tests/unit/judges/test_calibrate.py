@@ -96,7 +96,7 @@ def test_heuristics_pass_and_say_so_in_every_figure(heuristic: dict[str, Any]) -
     assert heuristic["passes"]
     for one in heuristic["judges"].values():
         assert one["kappa"] > 0.9
-        assert one["within_one"] == 1
+        assert one["within_one"] > 0.9
         assert one["unscored"] == 0
         assert one["baselines"]["always_5"] == one["baselines"]["always_3"] == 0
         assert one["baselines"]["heuristic"] == one["kappa"]
