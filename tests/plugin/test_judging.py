@@ -743,7 +743,9 @@ def test_a_score_that_its_sub_scores_contradict_or_that_is_far_from_the_numbers_
         assert (verdict["score"], verdict["weighted_sub_score"]) == (2, 4)
         assert verdict["inconsistent"]
         assert verdict["diverging"]
-    result.stdout.fnmatch_lines(["judge *inconsistent with its sub-scores (4.00), diverging from the heuristic)"])
+    result.stdout.fnmatch_lines(
+        ["judge *inconsistent with its sub-scores (4.00), diverging from the heuristic, uncalibrated)"]
+    )
 
 
 @pytest.mark.parametrize(("pass_score", "failed"), [("4", 0), ("4.5", 4)])
