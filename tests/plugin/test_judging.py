@@ -27,6 +27,10 @@ from messages_server import (
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
+from gitleaks_eval.judges import calibrate
+from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
+from gitleaks_eval.judges.faults import FAULTS
+from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.reports.files import read_report
 from gitleaks_eval.scenarios.recipe import load_recipe
 
@@ -43,7 +47,7 @@ REPLAY, OURS = "--gitleaks-judge-mode=replay", f"--gitleaks-judge-model={MODEL}"
 RESULTS = "gitleaks-eval-results"
 BOTH_WAYS = pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
 # What may differ between a run and its replay.
-OF_ITS_TIME = {"generated_at", "trace_id", "duration_ms", "mode"}
+OF_ITS_TIME = {"generated_at", "trace_id", "duration_ms", "mode", "source"}
 
 
 def corpus(folder: Path, *reported: tuple[str, str, int], name: str = "leaky") -> list[str]:
@@ -119,7 +123,9 @@ def test_with_a_real_scanner_heuristics_give_five_everywhere(
         "heuristic",
         None,
     )
-    assert document["combined"] == {"score": 5.0, "decision": "STRONG_PASS", "guarded_decision": "STRONG_PASS"}
+    assert document["combined"] == {
+        "score": 5.0, "decision": "STRONG_PASS", "guarded_decision": "STRONG_PASS", "capped_from": None,
+    }  # fmt: skip
     assert len(document["results"]) == IN_CORE
     assert [json.loads(line)["source"] for line in files(pytester)["judges.jsonl"].splitlines()] == ["heuristic"] * 4
     result.stdout.fnmatch_lines(
@@ -141,19 +147,27 @@ def test_a_configuration_that_suppresses_a_planted_secret_is_capped_as_the_table
     assert document["summary"]["findings"]["missed"] == 1
     found = verdicts(document)
     assert [found[name]["raw_score"] for name in JUDGES] == [4, 5, 5, 5]
-    assert [(found[name]["score"], found[name]["capped"]) for name in JUDGES] == [(2, True)] * 4
-    assert all({"SA-1", "SA-10", "SD-1"} <= set(found[name]["cap_checks"]) for name in JUDGES)
-    assert document["llm"]["score"] == pytest.approx(2.0)
+    # Each by the checks of its own dimension: a key is missed, no clean repository has a finding.
+    assert [(found[name]["score"], found[name]["cap_checks"]) for name in JUDGES] == [
+        (2, ["SA-8", "SD-1"]), (5, []), (5, []), (2, ["SA-11"]),
+    ]  # fmt: skip
+    assert document["llm"]["score"] == pytest.approx(0.7 + 1.25 + 1 + 0.4)
+    assert document["llm"]["raw_score"] == pytest.approx(4.65)
     programmatic = document["summary"]["normalized_score"]
-    assert document["combined"]["score"] == pytest.approx(0.6 * programmatic + 0.4 * 2)
-    assert document["combined"]["guarded_decision"] == "FAIL"
+    assert document["combined"]["score"] == pytest.approx(0.6 * programmatic + 0.4 * 3.35)
+    # Never above the guarded decision of the run, and that is said.
+    assert document["combined"]["decision"] == document["combined"]["guarded_decision"] == "FAIL"
+    assert document["combined"]["capped_from"] == "STRONG_PASS"
     result.stdout.fnmatch_lines(
         [
-            "*detection_accuracy scores 2 of 5, capped because *SA-10*fail; a pass needs 3",
-            "judge *capped from 5 by SA-*",
+            "*detection_accuracy scores 2 of 5, capped from 4 because SA-8, SD-1 fail; a pass needs 3",
+            "judge *capped from 5 by SA-11*",
+            "LLM score 3.35 (before caps 4.65) (heuristic), combined *FAIL, capped from STRONG_PASS by the guarded*",
         ]
     )
-    assert "capped from 4 by SA-1" in files(pytester)["scorecard.md"].decode()
+    assert "capped from 4 by SA-8 SD-1" in files(pytester)["scorecard.md"].decode()
+    lines = [json.loads(line) for line in files(pytester)["judges.jsonl"].splitlines()]
+    assert [(line["score"], line["capped_score"]) for line in lines] == [(4, 2), (5, 5), (5, 5), (5, 2)]
 
 
 def test_a_dead_scanner_scores_nothing_and_its_run_is_incomplete(pytester: pytest.Pytester) -> None:
@@ -168,7 +182,9 @@ def test_a_dead_scanner_scores_nothing_and_its_run_is_incomplete(pytester: pytes
     document = report(pytester)
     assert kinds(document) == ["invalid"] * 4
     assert document["llm"]["score"] is None
-    assert document["combined"] == {"score": None, "decision": "INCOMPLETE", "guarded_decision": "FAIL"}
+    assert document["combined"] == {
+        "score": None, "decision": "INCOMPLETE", "guarded_decision": "FAIL", "capped_from": None,
+    }  # fmt: skip
 
 
 def test_nothing_reported_at_all_leaves_two_judges_that_do_not_apply(pytester: pytest.Pytester) -> None:
@@ -234,7 +250,7 @@ def test_four_questions_are_asked_at_once_and_replayed_without_the_server(
     assert timeless(replayed) == timeless(live)
     assert timeless(read(pytester, "scorecard.json")) == timeless(card)
     again = [json.loads(line) for line in files(pytester)["judges.jsonl"].splitlines()]
-    changing = dict.fromkeys(("source", "ms", "attempts", "request_id", "trace_id"))
+    changing = dict.fromkeys(("time", "source", "ms", "attempts", "request_id", "trace_id"))
     assert [{**call, **changing} for call in again] == [{**call, **changing} for call in calls]
     assert {call["source"] for call in again} == {"replay"}
 
@@ -312,15 +328,22 @@ def test_only_selected_judges_call_and_a_part_of_them_leaves_the_reports_alone(
     assert len(messages_server.posts) == 1
 
 
-def test_judges_that_are_selected_without_a_check_leave_the_reports_alone(
+def test_judges_that_are_selected_without_a_check_write_a_partial_run(
     pytester: pytest.Pytester, options: list[str]
 ) -> None:
     run(pytester, "--gitleaks-eval", *options)
     before = files(pytester)
     result = run(pytester, *BOTH, HEURISTIC, *options, "-m", "llm_judge")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["judge  detection_accuracy *", "PARTIAL  no check was selected*"])
-    assert files(pytester) == before
+    result.stdout.fnmatch_lines(["PARTIAL 0 of * checks, no decision", "judge  detection_accuracy *"])
+    after, listed = files(pytester), ".gitleaks-eval-manifest.json"
+    del before[listed]
+    assert {name: after[name] for name in before} == before
+    document = read(pytester, "partial/evaluation_report.json")
+    assert list(verdicts(document)) == JUDGES
+    assert (document["partial"], document["combined"]["decision"]) == (True, None)
+    assert len(after["partial/judges.jsonl"].splitlines()) == 4
+    assert b"## Judges" in after["partial/scorecard.md"]
 
 
 def test_checks_that_are_selected_without_a_judge_have_no_verdicts(
@@ -337,8 +360,16 @@ def test_each_failure_is_its_kind_of_unscored_and_an_error_never_a_number(
     pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
 ) -> None:
     cut_off, declined = sent(message('{"score": 4,', "max_tokens")), sent(message("I cannot.", "refusal"))
-    messages_server.replies = [cut_off, declined, html, failing(400)]
+    replies = dict(zip(JUDGES, (cut_off, declined, html, failing(400)), strict=True))
+
+    def by_dimension(handler: Any, request: Any) -> None:
+        prompt = request.body["messages"][0]["content"]
+        next(reply for name, reply in replies.items() if f"**{name}**" in prompt)(handler, request)
+
+    messages_server.always = by_dimension
     result = run(pytester, *BOTH, OURS, *options, "--junitxml=junit.xml")
+    # What a model replied is asked for again, once; what no model replied is not.
+    assert len(messages_server.posts) == 6
     assert result.ret == 1
     assert result.parseoutcomes()["errors"] == 4
     assert "failed" not in result.parseoutcomes()
@@ -346,7 +377,9 @@ def test_each_failure_is_its_kind_of_unscored_and_an_error_never_a_number(
     assert kinds(document) == ["invalid", "refusal", "transport", "truncated"]
     assert all(one["score"] is one["raw_score"] is None for one in verdicts(document).values())
     assert document["llm"]["score"] is None
-    assert document["combined"] == {"score": None, "decision": "INCOMPLETE", "guarded_decision": "INCOMPLETE"}
+    assert document["combined"] == {
+        "score": None, "decision": "INCOMPLETE", "guarded_decision": "INCOMPLETE", "capped_from": None,
+    }  # fmt: skip
     assert document["summary"]["decision"] == "STRONG_PASS"
     result.stdout.fnmatch_lines(
         ["*is unscored (refusal): the model declined*--gitleaks-judge-model", "*combined none INCOMPLETE"]
@@ -361,11 +394,22 @@ def test_no_reply_before_the_deadline_and_no_budget_are_kinds_too(
     pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
 ) -> None:
     messages_server.always = hanging
-    pytester.makeini("[pytest]\ngitleaks_judge_timeout = 0.8\ngitleaks_judge_max_calls = 3\n")
-    result = run(pytester, *BOTH, OURS, *options)
-    assert kinds(report(pytester)) == ["budget", "timeout", "timeout", "timeout"]
-    assert len(messages_server.posts) == 3
-    result.stdout.fnmatch_lines(["*gitleaks_judge_max_calls allows 3*"])
+    pytester.makeini("[pytest]\ngitleaks_judge_timeout = 0.8\n")
+    run(pytester, *BOTH, OURS, *options)
+    assert kinds(report(pytester)) == ["timeout"] * 4
+    assert len(messages_server.posts) == 4
+
+
+@BOTH_WAYS
+def test_a_run_that_plans_more_calls_than_the_limit_ends_before_the_first(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer, parallel: list[str]
+) -> None:
+    result = run(pytester, *BOTH, OURS, *options, *parallel, "-o", "gitleaks_judge_max_calls=3")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*plans 4 questions (4 judges, 1 samples, 1 models)*gitleaks_judge_max_calls allows 3*"]
+    )
+    assert messages_server.requests == []
 
 
 def test_what_was_never_recorded_is_a_replay_miss(pytester: pytest.Pytester, options: list[str]) -> None:
@@ -539,6 +583,7 @@ def test_low_confidence_is_flagged_left_out_or_capped(
     assert result.ret == 0
     document = report(pytester)
     found = verdicts(document)
+    assert [one["excluded"] for one in found.values() if one["low_confidence"]] == [policy == "exclude"]
     (unsure,) = [verdict for verdict in found.values() if verdict["low_confidence"]]
     assert (unsure["score"], unsure["capped"]) == ((3, True) if policy == "cap" else (5, False))
     assert len(document["llm"]["weights_used"]) == used
@@ -546,7 +591,142 @@ def test_low_confidence_is_flagged_left_out_or_capped(
     weights = document["llm"]["weights_used"]
     assert sum(weights.values()) == pytest.approx(1)
     assert document["llm"]["score"] == pytest.approx(sum(weight * counted[name] for name, weight in weights.items()))
-    result.stdout.fnmatch_lines(["judge *low confidence: review it*"])
+    said = "excluded from the composite: low confidence" if policy == "exclude" else "low confidence: review it"
+    result.stdout.fnmatch_lines([f"judge *{said}*"])
+
+
+def test_where_all_verdicts_are_excluded_the_run_is_incomplete_and_ends_with_1(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    messages_server.always = good(confidence=0.4, score=5)
+    result = run(pytester, *BOTH, OURS, *options, "-o", "gitleaks_judge_low_confidence=exclude")
+    assert result.ret == 1
+    document = report(pytester)
+    assert (document["llm"]["score"], document["combined"]["decision"]) == (None, "INCOMPLETE")
+    result.stdout.fnmatch_lines(["LLM score none*combined none INCOMPLETE"])
+
+
+def test_a_setting_is_obeyed_whatever_stands_behind_a_space_beside_it(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    apart = [part for option in options for part in option.split("=", 1)]
+    for arguments in (options, apart):
+        result = run(pytester, *BOTH, OURS, *arguments, "-o", "gitleaks_judge_max_calls=1")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert messages_server.posts == []
+
+
+def test_samples_and_models_are_merged_and_each_is_kept(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    scores = {"claude-opus-5-5": [5, 5, 2], "claude-haiku-4-5-20251001": [3, 3, 3]}
+    asked: dict[tuple[str, str], int] = {}
+
+    def varying(handler: Any, request: Any) -> None:
+        model, prompt = request.body["model"], request.body["messages"][0]["content"]
+        with messages_server.lock:
+            number = asked[model, prompt] = asked.get((model, prompt), -1) + 1
+        answer = answer_to(request, scores[model][number])
+        sent(message(json.dumps(answer), model=model))(handler, request)
+
+    messages_server.always = varying
+    many = [OURS, "--gitleaks-judge-model=haiku-4.5", "--gitleaks-judge-samples=3"]
+    result = run(pytester, *BOTH, *many, *options)
+    assert len(messages_server.posts) == 24
+    document = report(pytester)
+    for one in verdicts(document).values():
+        # Medians of 5 and 3: without a majority the lower counts.
+        assert (one["raw_score"], one["spread"], one["disagreement"]) == (3, 3, True)
+        assert sorted(sample["score"] for sample in one["samples"]) == [2, 3, 3, 3, 5, 5]
+    assert document["llm"]["model_requested"] == f"{MODEL}, haiku-4.5"
+    assert document["llm"]["cost"] is None
+    result.stdout.fnmatch_lines(["judge *models disagree, samples differ by 3*", "3 samples a model*cost unknown"])
+    # Each sample has an entry of its own; asking again asks nobody.
+    again = run(pytester, *BOTH, *many, *options)
+    assert again.ret == result.ret
+    assert len(messages_server.posts) == 24
+    assert timeless(verdicts(report(pytester))) == timeless(verdicts(document))
+
+
+def test_a_cost_is_estimated_and_a_limit_holds(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    result = run(pytester, *BOTH, OURS, *options, "--gitleaks-judge-max-cost=1")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*--gitleaks-judge-max-cost: the price of {MODEL} is unknown*gitleaks_judge_prices*"])
+    prices = {"as_of": "2026-11-01", "models": {MODEL: {"input": 10, "output": 100}}}
+    (pytester.path / "prices.json").write_text(json.dumps(prices), encoding="utf-8")
+    priced = ["-o", "gitleaks_judge_prices=prices.json"]
+    result = run(pytester, *BOTH, OURS, *options, *priced, "--gitleaks-judge-max-cost=1.0")
+    # One question may cost 0.82 for the longest answer alone: a second could not be afforded.
+    assert len(messages_server.posts) == 1
+    assert kinds(report(pytester)) == ["None", "budget", "budget", "budget"]
+    result = run(pytester, *BOTH, OURS, *options, *priced, "--gitleaks-judge-max-cost=9")
+    assert result.ret == 0
+    document = report(pytester)
+    assert document["llm"]["cost"] == pytest.approx(4 * (1200 * 10 + 345 * 100) / 1e6)
+    assert document["llm"]["prices_as_of"] == "2026-11-01"
+    assert "prices of 2026-11-01" in files(pytester)["scorecard.md"].decode()
+
+
+def test_a_citation_of_what_is_not_there_is_flagged_and_lowers_confidence(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    cited = [KEY[1], "by_status.missed: 0", "config/invented.pem:12", "github-oauth"]
+    messages_server.always = good(confidence=1.0, evidence_cited=cited, recommendations=["Read [this](x)"])
+    result = run(pytester, *BOTH, OURS, *options, "-v")
+    for one in verdicts(report(pytester)).values():
+        assert one["unfounded_citations"] == cited[2:]
+        assert (one["stated_confidence"], one["confidence"], one["low_confidence"]) == (1.0, 0.5, True)
+    result.stdout.fnmatch_lines(["*cites: github-oauth (NOT in the evidence)", "*recommends: Read *"])
+    card = files(pytester)["scorecard.md"].decode()
+    assert "NOT in the evidence" in card
+    assert "sub-scores: " in card
+
+
+def test_a_run_without_a_passing_calibration_says_so_beside_every_verdict(
+    pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
+) -> None:
+    del messages_server
+    result = run(pytester, *BOTH, OURS, *options)
+    assert [one["uncalibrated"] for one in verdicts(report(pytester)).values()] == [True] * 4
+    result.stdout.fnmatch_lines(["judge  detection_accuracy *uncalibrated)"])
+    dimensions = {
+        judge.dimension: {"prompt_sha256": prompt_sha256(judge, None), "passes": judge.dimension != JUDGES[0]}
+        for judge in SHIPPED
+    }
+    keep_calibration(pytester.path / RESULTS / "judge-store", MODEL, 0.6, dimensions)
+    run(pytester, *BOTH, OURS, *options)
+    assert [one["uncalibrated"] for one in verdicts(report(pytester)).values()] == [True, False, False, False]
+
+
+def test_no_question_names_the_scanner_its_version_or_a_hash(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path], messages_server: MessagesServer
+) -> None:
+    pytester.path.joinpath(".gitleaks.toml").write_text(
+        "[extend]\nuseDefault = true\n[[allowlists]]\npaths = ['^deploy/id_rsa$']\n", encoding="utf-8"
+    )
+    scenarios = shipped_scenarios(pytester.path / "s", "private-keys", "cloud-mixed")
+    run(pytester, *BOTH, OURS, f"--gitleaks-binary={gitleaks('8.30.1')}", scenarios)
+    assert len(messages_server.posts) == 4
+    document = report(pytester)
+    for post in messages_server.posts:
+        asked = json.dumps(post.body)
+        assert "8.30.1" not in asked
+        assert str(document["scanner"]["config_sha256"])[:8] not in asked
+        # The word stands in the name of the configuration that hides a secret, and nowhere else.
+        assert "gitleaks" not in asked.lower().replace(".gitleaks.toml", "")
+        assert "system" in post.body
+        properties = post.body["output_config"]["format"]["schema"]["properties"]
+        assert list(properties)[:4] == ["reasoning", "evidence_cited", "sub_scores", "score"]
+    by_name = {name: next(p.body["messages"][0]["content"] for p in messages_server.posts if f"**{name}**" in
+                          p.body["messages"][0]["content"]) for name in JUDGES}  # fmt: skip
+    accuracy = by_name[JUDGES[0]]
+    assert '"masked_line": "********' in accuracy
+    assert '"hidden_by": "hidden by .gitleaks.toml' in accuracy or "allowlist" in accuracy
+    assert '"description": "' in accuracy
+    assert '"policy": "private-key is' in by_name[JUDGES[3]]
+    assert "comes from the scanner" not in by_name[JUDGES[3]]
 
 
 def test_a_score_that_its_sub_scores_contradict_or_that_is_far_from_the_numbers_is_flagged(
@@ -563,7 +743,9 @@ def test_a_score_that_its_sub_scores_contradict_or_that_is_far_from_the_numbers_
         assert (verdict["score"], verdict["weighted_sub_score"]) == (2, 4)
         assert verdict["inconsistent"]
         assert verdict["diverging"]
-    result.stdout.fnmatch_lines(["judge *inconsistent with its sub-scores (4.00), diverging from the heuristic)"])
+    result.stdout.fnmatch_lines(
+        ["judge *inconsistent with its sub-scores (4.00), diverging from the heuristic, uncalibrated)"]
+    )
 
 
 @pytest.mark.parametrize(("pass_score", "failed"), [("4", 0), ("4.5", 4)])
@@ -674,6 +856,21 @@ def test_a_faulty_hook_is_status_4_and_named(
     result.stderr.fnmatch_lines([f"ERROR: pytest_gitleaks_eval_judges: {problem}"])
 
 
+def test_only_shipped_checks_cap_judges(pytester: pytest.Pytester, options: list[str]) -> None:
+    pytester.makepyfile(
+        """
+        from gitleaks_eval import check
+
+        @check("ACME-1", "Own", category="Own", caps="detection_accuracy")
+        def test_ACME_1_own(analysis):
+            assert analysis
+        """
+    )
+    result = run(pytester, *BOTH, HEURISTIC, *options, ".")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*only shipped checks cap judges; leave `caps` out*"])
+
+
 # --- being a guest in pytest
 
 
@@ -747,7 +944,8 @@ def test_a_reply_with_a_piece_of_a_planted_secret_is_neither_kept_nor_shown(
     result = run(pytester, *BOTH, OURS, f"--gitleaks-binary={gitleaks('8.30.1')}", scenarios, "-vv")
     assert result.ret == 1
     assert kinds(report(pytester)) == ["leak"] * 4
-    assert len(messages_server.posts) == 4
+    # Each is asked for again, once.
+    assert len(messages_server.posts) == 8
     assert piece not in result.stdout.str()
     assert not [name for name, content in files(pytester).items() if piece.encode() in content]
 
@@ -788,35 +986,26 @@ def test_no_secret_author_key_or_prompt_stands_in_any_file_or_output(
 # --- calibration, and the real thing
 
 
-def test_a_model_is_calibrated_on_the_faults(tmp_path: Path, messages_server: MessagesServer) -> None:
-    from gitleaks_eval.judges.calibrate import calibrate  # noqa: PLC0415 - it looks up checks
-    from gitleaks_eval.judges.settings import JudgeSettings  # noqa: PLC0415 - the same
-
-    messages_server.always = good()
-    settings = JudgeSettings(mode="llm", model=MODEL, store=tmp_path / "store")
-    result = calibrate(settings)
-    assert len(messages_server.posts) == 30
-    assert (result["model_requested"], result["models_answered"]) == (MODEL, [MODEL])
-    # A judge that says 4 whatever it sees is right in two of eight, and in no order that could be wrong.
-    accuracy = result["judges"]["detection_accuracy"]
-    assert accuracy == {
-        "exact_agreement": 0.25, "mean_absolute_error": 1.125, "monotonicity_violations": 0, "unscored": 0,
-    }  # fmt: skip
-
-
-def test_a_judge_that_scores_the_wrong_way_round_violates_monotonicity(
-    tmp_path: Path, messages_server: MessagesServer
+@pytest.mark.parametrize("score", [5, 3])
+def test_a_constant_judge_fails_its_calibration_and_that_is_kept(
+    tmp_path: Path,
+    messages_server: MessagesServer,
+    score: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from gitleaks_eval.judges.calibrate import calibrate  # noqa: PLC0415 - it looks up checks
-    from gitleaks_eval.judges.settings import JudgeSettings  # noqa: PLC0415 - the same
-
-    def backwards(handler: Any, request: Any) -> None:
-        found_none = '"exact": 0' in request.body["messages"][0]["content"]
-        sent(message(json.dumps(answer_to(request, 5 if found_none else 1))))(handler, request)
-
-    messages_server.always = backwards
-    result = calibrate(JudgeSettings(mode="llm", model=MODEL, store=tmp_path / "store"))
-    assert result["judges"]["detection_accuracy"]["monotonicity_violations"] > 0
+    messages_server.always = good(score=score)
+    store = tmp_path / "store"
+    # A part of them, which has all that a constant could be right by.
+    monkeypatch.setattr(calibrate, "FAULTS", FAULTS[::6])
+    command = ["--model", MODEL, "--store", str(store), "--output", str(tmp_path / "out.json")]
+    assert calibrate.main(command) == 1
+    result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert {one["kappa"] for one in result["judges"].values()} == {0.0}
+    assert capsys.readouterr().out.count("FAILS") == 4
+    (kept,) = (json.loads(path.read_text(encoding="utf-8")) for path in store.glob("calibration-*.json"))
+    assert kept["fail_under"] == 0.6
+    assert not any(one["passes"] for one in kept["dimensions"].values())
 
 
 @pytest.mark.live

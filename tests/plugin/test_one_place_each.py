@@ -73,12 +73,11 @@ def test_a_mark_that_says_what_nobody_knows_is_refused(pytester: pytest.Pytester
 
 
 JUDGE = """
-from gitleaks_eval.judges import faults
 from gitleaks_eval.judges.bands import found_band
 from gitleaks_eval.judges.judge import Judge, Opinion
 
 def _opinion(material):
-    return Opinion(found_band(len(material.facts), 9), {"scenarios": 5}, f"{len(material.facts)} of 9")
+    return Opinion(found_band(len(material.facts), 17), {"scenarios": 5}, f"{len(material.facts)} of 17")
 
 JUDGE = Judge(
     dimension="completeness",
@@ -86,23 +85,23 @@ JUDGE = Judge(
     sub_dimensions={"scenarios": 1.0},
     evidence=lambda material: {"scenarios": len(material.facts)},
     heuristic=_opinion,
-    calibration={faults.NONE: 5, faults.Fault("an own fault"): 4},
 )
 """
 
 
-def test_a_shipped_judge_is_a_module_and_a_prompt_and_is_calibrated_on_what_it_says(
+def test_a_shipped_judge_is_a_module_and_a_prompt_and_is_not_calibrated_before_faults_have_labels_for_it(
     pytester: pytest.Pytester, package: Path
 ) -> None:
     (package / "judges/completeness.py").write_text(JUDGE, encoding="utf-8")
     (package / "judges/prompts/completeness.md").write_text("{{ evidence }}", encoding="utf-8")
     command = ["-m", "gitleaks_eval.judges.calibrate", "--mode=heuristic", "--output=result.json"]
-    subprocess.run([sys.executable, *command], check=True, cwd=pytester.path)
+    ended = subprocess.run([sys.executable, *command], check=False, cwd=pytester.path)
+    assert ended.returncode == 1
     result = json.loads((pytester.path / "result.json").read_text(encoding="utf-8"))
-    # It is right about one of its two faults; the others have theirs, as before.
-    assert {name: one["exact_agreement"] for name, one in result["judges"].items()} == {
-        "completeness": 0.5,
-        **dict.fromkeys(("detection_accuracy", "false_positive", "secret_coverage", "severity_classification"), 1.0),
+    # It says 5 of everything, which is what an unlabelled fault gives: no agreement that is worth a name.
+    assert {name: one["passes"] for name, one in result["judges"].items()} == {
+        "completeness": False,
+        **dict.fromkeys(("detection_accuracy", "false_positive", "secret_coverage", "severity_classification"), True),
     }
     options = ["--gitleaks-judges", "--gitleaks-judge-mode=heuristic", *analysed_corpus(pytester.path / "corpus")]
     ran = pytester.runpytest_subprocess("--gitleaks-eval", "-v", *options)

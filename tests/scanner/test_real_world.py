@@ -559,6 +559,32 @@ def server() -> Iterator[MessagesServer]:
         yield api
 
 
+@pytest.mark.parametrize(("word", "outcome"), [("advisory", "skipped"), ("gate", "failed")])
+def test_a_low_verdict_on_real_repositories_fails_a_run_only_where_it_is_asked_to(
+    small: tuple[Path, str],
+    gitleaks: Callable[[str], Path],
+    tmp_path: Path,
+    server: MessagesServer,
+    *,
+    word: str,
+    outcome: str,
+) -> None:
+    def low(handler: Handler, request: Recorded) -> None:
+        is_real = "real_world" in json.dumps(request.body["messages"])
+        good(score=1 if is_real else 5)(handler, request)
+
+    server.always = low
+    ended = run(
+        tmp_path / "run",
+        *(f"--gitleaks-binary={gitleaks('8.30.1')}", f"--gitleaks-real-repo={small[0]}", "--gitleaks-judges"),
+        f"--gitleaks-judge-real-world={word}",
+        "-rA",
+        **server.environment(tmp_path / "no-profiles"),
+    )
+    assert ended.status == (0 if word == "advisory" else 1), ended.output
+    assert f"4 {outcome}" in ended.output
+
+
 @pytest.mark.parametrize("shows_paths", [False, True])
 def test_prompts_hold_paths_only_where_the_user_wants_it_and_a_secret_that_is_echoed_is_kept_nowhere(
     small: tuple[Path, str],
@@ -586,9 +612,10 @@ def test_prompts_hold_paths_only_where_the_user_wants_it_and_a_secret_that_is_ec
     for prompt in prompts:
         assert not [word for word in ("Someone", "some message", token[4:12], str(path)) if word in prompt]
     document = ended.report()
-    assert {one["unscored_kind"] for one in document["real_world"]["llm"]["judges"]} == {"leak"}
+    # Cut out of what is shown, and the verdict stands; that on real repositories decides nothing.
+    assert {one["reasoning"] for one in document["real_world"]["llm"]["judges"]} == {"It holds ********."}
+    assert all(one["advisory"] for one in document["real_world"]["llm"]["judges"])
     assert [one["outcome"] for one in document["llm"]["judges"]] == ["scored"] * 3 + ["not_applicable"]
-    assert ended.status == 1
     everything = ended.everything()
     assert [start for start in range(4, len(token) - 7) if token[start : start + 8].encode() in everything] == []
     assert server.key.encode() not in everything

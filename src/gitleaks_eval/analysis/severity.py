@@ -31,6 +31,16 @@ class SeverityPolicy:
             return "LOW"
         return LEVELS[level]
 
+    def reason(self, rule_id: str, file_path: str, *, in_head: bool) -> str:
+        """What of the policy gives a finding its severity, in words."""
+        level = self.by_rule.get(rule_id)
+        said = [f"{rule_id} is {level}" if level else f"a rule that the policy does not name is {self.default}"]
+        if self.production and self.production.search(file_path):
+            said.append("a production path is one level up")
+        if not in_head:
+            said.append("what is minor and only in history is LOW")
+        return "; ".join(said)
+
 
 def load_policy(path: Path = SHIPPED_POLICY) -> SeverityPolicy:
     """Load a policy.

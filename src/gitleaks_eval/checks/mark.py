@@ -22,13 +22,14 @@ FAILURES: tuple[type[BaseException], ...] = (AssertionError, pytest.fail.Excepti
 OTHERS: tuple[type[BaseException], ...] = (Exception, pytest.skip.Exception, pytest.xfail.Exception, SystemExit)
 
 
-def check(
+def check(  # noqa: PLR0913 - what a mark says, each under its name
     check_id: str,
     name: str,
     *,
     category: str,
     critical: bool = False,
     about: About | Collection[About] | None = None,
+    caps: str | Collection[str] | None = None,
 ) -> pytest.MarkDecorator:
     """Make a pytest function a check.
 
@@ -38,14 +39,15 @@ def check(
         category: the dimension it is scored in; a new name is a new dimension.
         critical: whether its failure means a missed, wrong or unexpected secret; reports list such failures first.
         about: what a comparison may explain its failure by: `findings` that differ, `speed` that varies, or both.
+        caps: the dimensions of the judges that score at most 2 while it fails; of shipped checks only.
 
     Raises:
         TypeError: when one of them is of another type.
         ValueError: when a text is empty, `about` is not known, or the category has the name of a mark of pytest's own.
     """
-    checked(check_id, name, category=category, critical=critical, about=about)
+    checked(check_id, name, category=category, critical=critical, about=about, caps=caps)
     mark: pytest.MarkDecorator = getattr(pytest.mark, CHECK_MARK)
-    return mark(check_id, name, category=category, critical=critical, about=about)
+    return mark(check_id, name, category=category, critical=critical, about=about, caps=caps)
 
 
 def not_applicable(reason: str) -> NoReturn:

@@ -8,17 +8,24 @@ _MARKS_OF_PYTEST = {"skip", "skipif", "xfail", "parametrize", "usefixtures", "fi
 
 
 class Marked(NamedTuple):
-    """What the mark of a check says, as `check` takes it; `about` is in the order of `About`."""
+    """What the mark of a check says, as `check` takes it; `about` is in the order of `About`, `caps` as given."""
 
     check_id: str
     name: str
     category: str
     critical: bool
     about: tuple[str, ...]
+    caps: tuple[str, ...] = ()
 
 
-def checked(
-    check_id: object, name: object, *, category: object, critical: object = False, about: object = None
+def checked(  # noqa: PLR0913 - what a mark says, each under its name
+    check_id: object,
+    name: object,
+    *,
+    category: object,
+    critical: object = False,
+    about: object = None,
+    caps: object = None,
 ) -> Marked:
     """Validate what the mark of a check says.
 
@@ -34,7 +41,7 @@ def checked(
         raise ValueError(f"the category {category!r} has the name of a mark of pytest's own; choose another")
     if not isinstance(critical, bool):
         raise TypeError(f"`critical` of a check is True or False, not {critical!r}")
-    return Marked(str(check_id), str(name), str(category), critical, _checked_about(about))
+    return Marked(str(check_id), str(name), str(category), critical, _checked_about(about), _checked_caps(caps))
 
 
 def category_marker(category: str) -> str:
@@ -51,3 +58,12 @@ def _checked_about(about: object) -> tuple[str, ...]:
     if unknown := [one for one in named if one not in known]:
         raise ValueError(f"`about` of a check is one of {', '.join(known)}, or both, not {unknown[0]!r}")
     return tuple(one for one in known if one in named)
+
+
+def _checked_caps(caps: object) -> tuple[str, ...]:
+    named = (caps,) if isinstance(caps, str) else caps or ()
+    if not isinstance(named, Collection):
+        raise TypeError(f"`caps` of a check is a text or several, not {caps!r}")
+    if wrong := [one for one in named if not (isinstance(one, str) and one.isidentifier())]:
+        raise ValueError(f"`caps` of a check names dimensions of judges, and {wrong[0]!r} cannot be one")
+    return tuple(named)

@@ -19,6 +19,7 @@ class ShippedCheck(NamedTuple):
     category: str
     critical: bool
     about: tuple[str, ...]
+    caps: tuple[str, ...]
     place: str
     function: Callable[..., None]
 

@@ -61,14 +61,14 @@ def test_SA_6_commits_with_secrets_count(expected: Expected, analysis: Analysis,
     _check_count(evidence, expected.commits_with_secrets, actual, "commits with secrets")
 
 
-@check("SA-7", "Expected rule IDs detected", critical=True, about="findings")
+@check("SA-7", "Expected rule IDs detected", critical=True, about="findings", caps="secret_coverage")
 def test_SA_7_expected_rule_ids(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each expected rule found something."""
     _refuse_unknown_rules(expected)
     check_contains(evidence, expected.rule_ids, analysis.mapping("secrets_by_rule"), what="rule ids")
 
 
-@check("SA-8", "Expected files with secrets", critical=True, about="findings")
+@check("SA-8", "Expected files with secrets", critical=True, about="findings", caps="detection_accuracy")
 def test_SA_8_expected_files(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each expected file is among the files with a finding."""
     if not expected.files_with_secrets_list:
@@ -108,7 +108,7 @@ def test_SA_10_expected_findings(expected: Expected, analysis: Analysis, evidenc
     conclude(evidence, not missing, message, whole(wanted), whole(actual))
 
 
-@check("SA-11", "Severity assignments correct", critical=True, about="findings")
+@check("SA-11", "Severity assignments correct", critical=True, about="findings", caps="severity_classification")
 def test_SA_11_severities(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Each finding with an expected severity is found and has it; one that is not found is a mismatch."""
     wanted = [finding for finding in expected.findings if finding.expected_severity]

@@ -22,7 +22,7 @@ SHORT_PREVIEW = 8
 check = partial(check_of, category="Detection")
 
 
-@check("SD-1", "No false negatives", critical=True, about="findings")
+@check("SD-1", "No false negatives", critical=True, about="findings", caps="detection_accuracy")
 def test_SD_1_no_false_negatives(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """At least as many secrets are found as are expected."""
     actual = analysis.count("total_secrets")
@@ -48,7 +48,7 @@ def test_SD_3_historical_secrets(expected: Expected, analysis: Analysis, evidenc
     check_equal(evidence, expected.secrets_in_history, actual, what="secrets in history")
 
 
-@check("SD-4", "Clean repos have zero secrets", critical=True, about="findings")
+@check("SD-4", "Clean repos have zero secrets", critical=True, about="findings", caps="false_positive")
 def test_SD_4_clean_repository(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Nothing is found where nothing is planted."""
     if expected.total_secrets > 0:

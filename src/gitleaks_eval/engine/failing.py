@@ -9,7 +9,7 @@ from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW
 
 
-def why_failing(
+def why_failing(  # noqa: PLR0913 - each is a word of its own
     runs: Mapping[str, Run],
     compared: Compared | None,
     judged: Combined | None,
@@ -33,8 +33,8 @@ def why_failing(
     else:
         reasons += _decisions(runs)
         reasons += [] if compares else _hushed(runs, accepted)
-    if judged and judged.guarded_decision == "FAIL":
-        reasons.append("the decision with judges is FAIL")
+    unjudged = [(name, run.combined) for name, run in runs.items()] + [("", judged)]
+    reasons += [_of(name, f"the decision with judges is {one.decision}") for name, one in unjudged if one and one.fails]
     return reasons
 
 

@@ -1,6 +1,7 @@
 """The judges of a run: what they look at, and their verdicts, made once a run by one of its processes."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -9,20 +10,29 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.analysis.severity import load_policy
+from gitleaks_eval.config.tables import value_of
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.coverage.subject import subject_of
+from gitleaks_eval.engine.coverage import survey_left
+from gitleaks_eval.engine.missed import Hidden, hidden_findings
 from gitleaks_eval.engine.session import Session
+from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
 from gitleaks_eval.judges.judge import Judge, checked_judges
 from gitleaks_eval.judges.material import MODES, REAL_WORLD, SYNTHETIC, Facts, Material
-from gitleaks_eval.judges.panel import Case, Panel, judge_all
+from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
 from gitleaks_eval.judges.verdict import UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
-from gitleaks_eval.scenarios.scenario import RealRepository
+from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
 _FOLDER = "verdicts"
+_SEEN = {"seen", "not_asked"}
+SHOWN_AT_MOST = 50
+TEXT_AT_MOST = 200
 _SELECTED = "selected-judges.json"
 _NO_SDK = (
     "--gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
@@ -51,6 +61,21 @@ class Judging:
     def select(self, names: Collection[str]) -> None:
         """Judge only the cases of these names."""
         self.selected = tuple(case for case in self.cases if case.name in names)
+
+    def refuse_too_many_calls(self, cases: Sequence[Case]) -> None:
+        """Refuse a run that plans more questions than it may put, before the first is put.
+
+        Raises:
+            InputError: when it does.
+        """
+        settings = self.settings
+        planned = len(cases) * settings.samples * len(settings.models)
+        if settings.mode == LLM and planned > settings.max_calls:
+            raise InputError(
+                f"--gitleaks-judges: this run plans {planned} questions ({len(cases)} judges, {settings.samples} "
+                f"samples, {len(settings.models)} models) and gitleaks_judge_max_calls allows {settings.max_calls}; "
+                "raise it, or select less"
+            )
 
     def leave_selected(self) -> None:
         """Leave the names of the selected cases for the process of the run that reports."""
@@ -84,13 +109,19 @@ class Judging:
 
     def _unjudged(self, mode: str, message: str) -> Judgement:
         verdicts = tuple(
-            Verdict(case.judge.dimension, case.judge.weight, UNSCORED, unscored_kind="invalid", reasoning=message)
+            Verdict(
+                case.judge.dimension,
+                case.judge.weight,
+                UNSCORED,
+                unscored_kind="invalid",
+                reasoning=message,
+                advisory=self.settings.is_advisory(mode),
+            )
             for case in self.selected
             if case.mode == mode
         )
-        requested = None if self.settings.mode == "heuristic" else self.settings.model
         whole = len(self.selected) == len(self.cases)
-        return Judgement(self.settings.mode, requested, None, verdicts, None, {}, partial=not whole)
+        return Judgement(self.settings.mode, self.settings.model, None, verdicts, None, None, {}, partial=not whole)
 
     def _judge(self) -> bytes:
         bench = self._session.workbench()
@@ -103,6 +134,7 @@ class Judging:
             self.settings.trace_id or bench.run_id,
             bench.traces(),
             self._material,
+            lambda mode: bench.reported_traces(self._looked_at(mode)),
         )
         judged = judge_all(self.selected, panel, whole=len(self.selected) == len(self.cases))
         return json.dumps(
@@ -112,10 +144,17 @@ class Judging:
             }
         ).encode("ascii")
 
+    def _looked_at(self, mode: str) -> Sequence[Scenario | RealRepository]:
+        """What the material of a mode is about: only what was reported there can stand in it."""
+        return self._session.scenarios if mode == SYNTHETIC else self._session.subjects
+
     def _make_material(self, mode: str) -> Material:
         session, bench = self._session, self._session.workbench()
         if mode == SYNTHETIC:
-            return Material(SYNTHETIC, self._scenario_facts, bench.title)
+            facts_of = self._scenario_facts
+            return Material(
+                SYNTHETIC, facts_of, bench.title, descriptions=self._descriptions(), coverage=self._coverage()
+            )
         facts = [facts for repository in session.repositories for facts in self._repository_facts(repository)]
         if not facts:
             raise EvaluationError("no real repository could be evaluated")
@@ -131,13 +170,61 @@ class Judging:
         except EvaluationError:
             # It changes nothing but its own result, which says why.
             return []
-        return [repository_facts(repository.name, analysis, show_paths=self.settings.real_paths)]
+        policy = load_policy(self._session.settings.severity_policy)
+        return [repository_facts(repository.name, analysis, show_paths=self.settings.real_paths, policy=policy)]
 
     @cached_property
     def _scenario_facts(self) -> tuple[Facts, ...]:
-        bench = self._session.workbench()
-        shown = (bench.shown(one) for one in self._session.scenarios)
-        return tuple(scenario_facts(one, bench.analysis(one)) for one in shown)
+        bench, policy = self._session.workbench(), load_policy(self._session.settings.severity_policy)
+        shown = [bench.shown(one) for one in self._session.scenarios]
+        analyses = {one.name: bench.analysis(one) for one in shown}
+        hidden = self._hidden(self._session.scenarios)
+        return tuple(
+            scenario_facts(
+                one,
+                analyses[one.name],
+                policy,
+                {place: text for (name, place), text in hidden.items() if name == one.name},
+                bench.masked_lines(one),
+            )
+            for one in shown
+        )
+
+    def _hidden(self, scenarios: Sequence[Scenario]) -> Hidden:
+        """What hides what is missed, as the reports say it; nothing where that cannot be asked."""
+        settings, bench = self._session.settings, self._session.workbench()
+        matched = [(one, bench.subjects[one.name].matching) for one in scenarios if one.name in bench.subjects]
+        configuration = settings.candidates[0].configuration
+        with suppress(EvaluationError):
+            return hidden_findings(matched, bench, configuration, configuration, settings.root)
+        return {}
+
+    def _descriptions(self) -> Mapping[str, str]:
+        """What the rules in force are for, in the words of their configuration."""
+        candidate = self._session.settings.candidates[0]
+        build = self._session.build(candidate.name)
+        if candidate.configuration is None or build is None:
+            return {}
+        rules = subject_of(candidate.configuration, build).effective.rules
+        texts = ((rule.id, value_of(rule.table, "description")) for rule in rules)
+        return {rule: text for rule, text in texts if isinstance(text, str)}
+
+    def _coverage(self) -> Mapping[str, Any] | None:
+        """What the survey of this run says of rules and places, where one was made."""
+        coverage = survey_left(self._session, self._session.settings.candidates[0].name)
+        if coverage is None:
+            return None
+        places = {
+            family: Counter(one["status"] for one in coverage.places if one["family"] == family)
+            for family in sorted({one["family"] for one in coverage.places})
+        }
+        unseen = [f"{one['family']}: {one['case']}" for one in coverage.places if one["status"] not in _SEEN]
+        return {
+            "rules": Counter(one["status"] for one in coverage.rules),
+            "places": places,
+            "places_not_seen": unseen[:SHOWN_AT_MOST],
+            "entries_that_hide": [text[:TEXT_AT_MOST] for text in coverage.hides[:SHOWN_AT_MOST]],
+        }
 
 
 def check_sdk(settings: JudgeSettings) -> None:

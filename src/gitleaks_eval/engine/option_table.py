@@ -131,8 +131,28 @@ OPTIONS = (
     Option("why", "TEXT", "with --gitleaks-accept: the reason that is written", "existing at adoption"),
     Option("judges", "", "run the LLM judges, alone or after the checks"),
     Option("judge_mode", "MODE", "llm, heuristic (numbers alone) or replay (of a store)", "llm"),
-    Option("judge_model", "MODEL", "the model that judges: a short name or a full id", "opus-4.5"),
-    Option("judge_store", "DIR", "where replies are kept for replay", "judge-store in the output folder"),
+    Option(
+        "judge_model",
+        "MODEL",
+        "the model that judges: a short name or a full id; repeat it for a majority of several",
+        "opus-4.5",
+        repeatable=True,
+        ini="args",
+    ),
+    Option("judge_samples", "NUMBER", "how often each model is asked: the median counts", "1", ini="int"),
+    Option(
+        "judge_store",
+        "DIR",
+        "where replies are kept; what is there is not asked again",
+        "judge-store in the output folder",
+    ),
+    Option("judge_max_cost", "USD", "what the questions of a run may cost at most", "no limit", ini="float"),
+    Option(
+        "judge_real_world",
+        "WORD",
+        "whether verdicts on real repositories change the exit status: advisory or gate",
+        "advisory",
+    ),
     Option("evaluation_mode", "MODE", "what judges look at: auto, synthetic or real_world", "auto"),
     Option("severity_policy", "FILE", "a severity policy of your own (JSON)", "the shipped one", ini_only=True),
     Option(
@@ -148,6 +168,7 @@ OPTIONS = (
     ),
     Option("judge_low_confidence", "WORD", "a confidence below 0.7: flag, exclude or cap", "flag", ini_only=True),
     Option("judge_pass_score", "SCORE", "a judge's test passes at this score, 1 to 5", "3", ini="float", ini_only=True),
+    Option("judge_prices", "FILE", "prices of models of your own (JSON)", "the shipped ones", ini_only=True),
     Option("judge_prompts", "DIR", "a folder of own prompts, <dimension>.md", "the shipped ones", ini_only=True),
     Option("judge_trace_id", "ID", "the id that links the calls of a run", "a new one", ini_only=True),
     Option(

@@ -24,7 +24,7 @@ from gitleaks_eval.scanners.suppressions import suppressions
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret, reveals
-from gitleaks_eval.scenarios.traces import traces_of
+from gitleaks_eval.scenarios.traces import identifying_traces_of
 
 # What an analysis is made of; a match is as long as its file may be.
 _KEPT = ("RuleID", "File", "StartLine", "StartColumn", "Secret", "Commit", "Author", "Date", "Entropy", "Tags")
@@ -188,5 +188,6 @@ def _provenance(bench: Bench, scanned: Scanned, repository: str, branch: str, co
 def _leave_traces(bench: Bench, name: str, findings: Iterable[dict[str, Any]]) -> None:
     """Leave hashes of the reported secrets for the judges, whose prompts and replies must hold none of them."""
     if bench.trace_key:
-        traces = traces_of((finding["Secret"] for finding in findings), bytes.fromhex(bench.trace_key))
+        secrets = (finding["Secret"] for finding in findings)
+        traces = identifying_traces_of(secrets, bytes.fromhex(bench.trace_key))
         write_atomically(traces_folder(Path(bench.folder)) / name, traces.as_bytes())

@@ -6,7 +6,8 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from gitleaks_eval.engine.unit import run_unit
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners.canary import canary_secrets
 from gitleaks_eval.scanners.scan import Scanner
+from gitleaks_eval.scenarios.masked_lines import masked_lines
 from gitleaks_eval.scenarios.masking import Masks
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
@@ -195,6 +197,11 @@ class Workbench:
         """
         return scenario_repository(self.bench, scenario, self._recipes.get(scenario.name))
 
+    def masked_lines(self, scenario: Scenario) -> Mapping[tuple[str, int], str]:
+        """The masked lines in which the recipe of a scenario plants its secrets; none where it has no recipe."""
+        recipe = self._recipes.get(scenario.name)
+        return masked_lines(recipe) if recipe else {}
+
     def time_canary(self) -> float:
         """How long one scan of the canary takes, in milliseconds, while no other scan of ours is running.
 
@@ -204,13 +211,16 @@ class Workbench:
         return prove(self.bench, self._canary, self._stop).time_canary()
 
     def traces(self) -> Traces:
-        """The hashes of all secrets that this run knows: planted ones, the canary's, and those in reports."""
+        """The hashes of all secrets that this run plants, those of the canary included."""
         key = bytes.fromhex(self.bench.trace_key)
-        traces = traces_of((secret.value for secret in (*self._planted, *self._canary)), key)
-        folder = traces_folder(self.folder)
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            traces |= traces_from_bytes(path.read_bytes(), key)
-        return traces
+        return traces_of((secret.value for secret in (*self._planted, *self._canary)), key)
+
+    def reported_traces(self, subjects: Iterable[Scenario | RealRepository]) -> Traces:
+        """The hashes of what the scanner took for secrets in these, where it could be a secret."""
+        key = bytes.fromhex(self.bench.trace_key)
+        paths = (traces_folder(self.folder) / subject.name for subject in subjects)
+        found = (traces_from_bytes(path.read_bytes(), key) for path in paths if path.is_file())
+        return reduce(or_, found, Traces(key, frozenset()))
 
     def close(self) -> None:
         """Stop what still runs and wait for its end; an executor that was given stays open."""

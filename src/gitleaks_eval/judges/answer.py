@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 SCORES = [1, 2, 3, 4, 5]
-KEYS = ("score", "confidence", "reasoning", "evidence_cited", "recommendations", "sub_scores")
+# In the order in which they are written: what is said before a score is what the score rests on.
+KEYS = ("reasoning", "evidence_cited", "sub_scores", "score", "confidence", "recommendations")
 LONGEST = 100_000
 
 
@@ -34,16 +35,20 @@ def answer_schema(sub_dimensions: Sequence[str]) -> dict[str, Any]:
     """
     score = {"type": "integer", "enum": SCORES}
     texts = {"type": "array", "items": {"type": "string"}}
-    return _closed_object(
-        {
-            "score": score,
-            "confidence": {"type": "number", "description": "from 0 to 1"},
-            "reasoning": {"type": "string"},
-            "evidence_cited": texts,
-            "recommendations": texts,
-            "sub_scores": _closed_object(dict.fromkeys(sub_dimensions, score)),
-        }
-    )
+    properties = {
+        "reasoning": {"type": "string"},
+        "evidence_cited": texts,
+        "sub_scores": _closed_object(dict.fromkeys(sub_dimensions, score)),
+        "score": score,
+        "confidence": {"type": "number", "description": "from 0 to 1"},
+        "recommendations": texts,
+    }
+    return _closed_object({name: properties[name] for name in KEYS})
+
+
+def answer_text(answer: Answer) -> str:
+    """The text that is this answer; `parse_answer` is the inverse."""
+    return json.dumps({name: getattr(answer, name) for name in KEYS})
 
 
 def parse_answer(text: str, sub_dimensions: Sequence[str]) -> Answer:

@@ -1,18 +1,17 @@
-"""Do the judges bite? Each is shown reports with a known fault, and its scores are held against the rubric's.
+"""Do the judges bite? Each is shown reports with a known fault, and its scores are held against labels.
 
 `python -m gitleaks_eval.judges.calibrate` (or `nox -s calibrate_judges`) needs no scanner: the reports are made
 from the shipped ground truths. With a model it puts a question for each fault and judge that applies, four at a time.
 """
 
 import argparse
-import hashlib
 import json
 import sys
 import uuid
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitleaks_eval.analysis.analyse import Provenance, analyse
 from gitleaks_eval.analysis.envelope import Analysis, as_analysis
@@ -20,140 +19,209 @@ from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.judges.agreement import quadratic_kappa, rank_correlation
+from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
+from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import scenario_facts
-from gitleaks_eval.judges.faults import Fault, Finding, finding
-from gitleaks_eval.judges.judge import Judge
+from gitleaks_eval.judges.faults import FAULTS, Fault, Finding, finding
 from gitleaks_eval.judges.material import SYNTHETIC, Material
 from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.panel import Case, Panel, judge_all
-from gitleaks_eval.judges.prompt import load_template
-from gitleaks_eval.judges.settings import DEFAULT_MODEL, HEURISTIC, LLM, REPLAY, JudgeSettings
+from gitleaks_eval.judges.panel import Panel, judge_all
+from gitleaks_eval.judges.settings import DEFAULT_MODEL, HEURISTIC, LLM, MOST_SAMPLES, REPLAY, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import UNSCORED, Judgement, Verdict
 from gitleaks_eval.scenarios.scenario import Scenario, load_scenarios
 from gitleaks_eval.scenarios.traces import Traces
 
 RESULT = "judge-calibration.json"
-FAULTS = tuple(dict.fromkeys(fault for judge in SHIPPED for fault in judge.calibration))
+SOURCES = ("core", "edge")
+# What a judge must reach in each dimension: substantial agreement, which no constant comes near.
+FAIL_UNDER = 0.6
+BASELINES: Mapping[str, Callable[[Verdict], int | None]] = {
+    "always_5": lambda _: 5,
+    "always_3": lambda _: 3,
+    "heuristic": lambda verdict: verdict.heuristic_score,
+}
 
 
-def calibrate(settings: JudgeSettings) -> dict[str, Any]:
-    """What each shipped judge scores for each fault, as a JSON value bound to the model and the prompts.
+class Row(NamedTuple):
+    """One judge on one fault: the label, its reason, and the verdict."""
 
-    `judges` has for each dimension the share of exact agreement with the rubric (0 to 1), the mean absolute error of
-    the scores, how many pairs of faults are scored in the wrong order, and how many verdicts are missing.
+    fault: Fault
+    label: int | None
+    reason: str
+    verdict: Verdict
+
+
+def calibrate(settings: JudgeSettings, fail_under: float = FAIL_UNDER) -> dict[str, Any]:
+    """How far each shipped judge agrees with the labels of all faults, as a JSON value bound to model and prompts.
+
+    `judges` has by dimension the quadratic-weighted kappa, the shares of exact agreement and of agreement within one
+    (0 to 1), the rank correlation of the score with the number of missed secrets, the mean spread over samples, how
+    many verdicts are missing, the kappas of three baselines, and whether it `passes`: kappa reaches `fail_under` and
+    none is missing.
 
     Raises:
         InputError: when a prompt cannot be used.
     """
-    judgements = {fault: _judged(fault, settings) for fault in FAULTS}
-    rows = [
-        (fault, judge.calibration[fault], verdict)
-        for fault, judgement in judgements.items()
-        for judge, verdict in zip(_judges_of(fault), judgement.verdicts, strict=True)
-    ]
-    answered = {judgement.model_answered for judgement in judgements.values()} - {None}
+    rows: list[Row] = []
+    answered: set[str] = set()
+    for fault in FAULTS:
+        judgement = _judged(fault, settings)
+        answered.update(filter(None, [judgement.model_answered]))
+        rows += [
+            Row(fault, *fault.label(verdict.dimension), verdict)
+            for verdict in judgement.verdicts
+            if verdict.dimension not in fault.unlabelled
+        ]
+    judges = {
+        judge.dimension: {
+            "prompt_sha256": prompt_sha256(judge, settings.prompts),
+            **_agreement([row for row in rows if row.verdict.dimension == judge.dimension], fail_under),
+        }
+        for judge in SHIPPED
+    }
     return {
         "mode": settings.mode,
-        "model_requested": None if settings.mode == HEURISTIC else resolve_model(settings.model),
-        "models_answered": sorted(map(str, answered)),
-        "prompts_sha256": _prompts_sha256(settings),
-        "judges": {
-            judge.dimension: _agreement(
-                [(rubric, verdict) for _, rubric, verdict in rows if verdict.dimension == judge.dimension]
-            )
-            for judge in SHIPPED
-        },
+        "model_requested": None if settings.mode == HEURISTIC else ", ".join(map(resolve_model, settings.models)),
+        "models_answered": sorted(answered),
+        "samples": settings.samples,
+        "fail_under": fail_under,
+        "passes": all(one["passes"] for one in judges.values()),
+        "judges": judges,
         "faults": [
             {
-                "fault": fault.name,
-                "dimension": verdict.dimension,
-                "rubric": rubric,
-                "outcome": verdict.outcome,
-                "unscored": f"{verdict.unscored_kind}: {verdict.reasoning}" if verdict.unscored_kind else None,
-                "score": verdict.raw_score,
-                "confidence": verdict.confidence,
+                "fault": row.fault.name,
+                "missed": row.fault.missed,
+                "dimension": row.verdict.dimension,
+                "label": row.label,
+                "reason": row.reason,
+                "outcome": row.verdict.outcome,
+                "unscored": f"{row.verdict.unscored_kind}: {row.verdict.reasoning}" if _is_missing(row) else None,
+                "score": row.verdict.raw_score,
+                "confidence": row.verdict.confidence,
+                "spread": row.verdict.spread,
             }
-            for fault, rubric, verdict in rows
+            for row in rows
         ],
     }
 
 
-def material_of(fault: Fault) -> Material:
-    """The nine scenarios as a scanner with this fault reports them."""
-    scenarios = load_scenarios(["core"], Path())
+def material_of(fault: Fault, sources: Sequence[str] = SOURCES) -> Material:
+    """The scenarios as a scanner with this fault reports them."""
+    scenarios = _scenarios(tuple(sources))
     reports = fault.reports({scenario.name: _perfect_report(scenario) for scenario in scenarios})
-    facts = (scenario_facts(one, _analysis(one, reports[one.name], fault.severity)) for one in scenarios)
+    facts = (scenario_facts(one, _analysis(one, reports[one.name])) for one in scenarios)
     return Material(SYNTHETIC, tuple(facts), "a scanner under calibration")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Calibrate from the command line; 0 when every verdict is there, 1 when one is missing, 2 for wrong usage."""
+    """Calibrate from the command line; 0 when every judge passes, 1 when one does not, 2 for wrong usage."""
     parser = argparse.ArgumentParser(prog="python -m gitleaks_eval.judges.calibrate", description=__doc__)
     parser.add_argument("--mode", choices=(LLM, HEURISTIC, REPLAY), default=LLM)
     parser.add_argument("--model", default=DEFAULT_MODEL, help="a short name or a full id (default: %(default)s)")
+    parser.add_argument("--samples", type=int, default=1, help="how often each question is put (default: %(default)s)")
     parser.add_argument("--store", type=Path, default=Path("judge-store"), help="replies (default: %(default)s)")
     parser.add_argument("--prompts", type=Path, help="a folder of own prompts, <dimension>.md")
     parser.add_argument("--output", type=Path, default=Path(RESULT), help="the result (default: %(default)s)")
+    reach = "the kappa to reach in each dimension (default: %(default)s)"
+    parser.add_argument("--fail-under", type=float, default=FAIL_UNDER, help=reach)
     given = parser.parse_args(arguments)
-    settings = JudgeSettings(mode=given.mode, model=given.model, store=given.store, prompts=given.prompts)
+    if not 0 < given.fail_under <= 1:
+        parser.error(f"--fail-under {given.fail_under}: not a kappa above 0, up to 1; 0 is what a constant reaches")
+    if not 1 <= given.samples <= MOST_SAMPLES:
+        parser.error(f"--samples {given.samples}: not a whole number from 1 to {MOST_SAMPLES}")
+    settings = JudgeSettings(
+        mode=given.mode,
+        models=(given.model,),
+        samples=given.samples,
+        store=given.store,
+        prompts=given.prompts,
+        max_calls=len(SHIPPED) * given.samples * 2,
+    )
     try:
-        result = calibrate(settings)
+        result = calibrate(settings, given.fail_under)
+        write_atomically(given.output, (json.dumps(result, indent=2) + "\n").encode("ascii"))
+        if given.mode != HEURISTIC:
+            keep_calibration(given.store, resolve_model(given.model), given.fail_under, result["judges"])
     except InputError as error:
         parser.error(str(error))
-    write_atomically(given.output, (json.dumps(result, indent=2) + "\n").encode("ascii"))
+    except OSError as error:
+        parser.error(f"the result cannot be written: {error}; name another --output or --store")
     for dimension, agreement in result["judges"].items():
-        print(f"{dimension:<24}  {'  '.join(f'{name} {value}' for name, value in agreement.items())}")
-    missing = [one["unscored"] for one in result["faults"] if one["unscored"]]
-    for message in dict.fromkeys(missing):
+        print(f"{dimension:<24}  {_line(agreement)}")
+    for message in dict.fromkeys(one["unscored"] for one in result["faults"] if one["unscored"]):
         print(f"UNSCORED  {printable(message)}", file=sys.stderr)
-    return int(bool(missing))
+    return int(not result["passes"])
 
 
-def _judges_of(fault: Fault) -> list[Judge]:
-    return [judge for judge in SHIPPED if fault in judge.calibration]
+def _line(agreement: Mapping[str, Any]) -> str:
+    shown = ("kappa", "exact", "within_one", "rank_correlation", "spread", "unscored")
+    numbers = "  ".join(f"{name} {agreement[name]}" for name in shown)
+    baselines = ", ".join(f"{name} {value}" for name, value in agreement["baselines"].items())
+    return f"{'passes' if agreement['passes'] else 'FAILS'}  {numbers}  (kappa of {baselines})"
 
 
 def _judged(fault: Fault, settings: JudgeSettings) -> Judgement:
     material = material_of(fault)
     # Nothing is planted here, so there is nothing to leak.
     panel = Panel(settings, settings.trace_id or str(uuid.uuid4()), Traces(b"", frozenset()), lambda _: material)
-    cases = [Case(judge, SYNTHETIC) for judge in _judges_of(fault)]
+    cases = [Case(judge, SYNTHETIC) for judge in SHIPPED]
     return judge_all(cases, panel, whole=True).by_mode[SYNTHETIC]
 
 
-def _agreement(rows: Sequence[tuple[int | None, Verdict]]) -> Mapping[str, float | int | None]:
-    # That a judge does not apply is agreed on, too; an unscored verdict agrees with nothing.
-    exact = sum(rubric == verdict.raw_score and verdict.outcome != UNSCORED for rubric, verdict in rows)
-    scores = [(rubric, verdict.raw_score) for rubric, verdict in rows]
-    both = [(expected, score) for expected, score in scores if expected is not None and score is not None]
-    errors = [abs(expected - score) for expected, score in both]
+def _agreement(rows: Sequence[Row], fail_under: float) -> dict[str, Any]:
+    unscored = sum(map(_is_missing, rows))
+    both = [(row, row.label, row.verdict.raw_score) for row in rows]
+    pairs = [(row, label, score) for row, label, score in both if label is not None and score is not None]
+    labels, scores = [label for _, label, _ in pairs], [score for _, _, score in pairs]
+    apart = [abs(label - score) for _, label, score in pairs]
+    kappa = quadratic_kappa(labels, scores)
+    spreads = [row.verdict.spread for row, _, _ in pairs if row.verdict.spread is not None]
+    said = {name: [say(row.verdict) or 0 for row, _, _ in pairs] for name, say in BASELINES.items()}
     return {
-        "exact_agreement": round(exact / len(rows), 4) if rows else None,
-        "mean_absolute_error": round(sum(errors) / len(errors), 4) if errors else None,
-        "monotonicity_violations": sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(both, 2)),
-        "unscored": sum(verdict.outcome == UNSCORED for _, verdict in rows),
+        "kappa": _rounded(kappa),
+        "exact": _rounded(sum(one == 0 for one in apart) / len(apart)) if apart else None,
+        "within_one": _rounded(sum(one <= 1 for one in apart) / len(apart)) if apart else None,
+        "rank_correlation": _rounded(rank_correlation([row.fault.missed for row, _, _ in pairs], scores)),
+        "spread": _rounded(sum(spreads) / len(spreads)) if spreads else None,
+        "unscored": unscored,
+        "baselines": {name: _rounded(quadratic_kappa(labels, scored)) for name, scored in said.items()},
+        "passes": kappa is not None and kappa >= fail_under and not unscored,
     }
 
 
-def _prompts_sha256(settings: JudgeSettings) -> str:
-    digest = hashlib.sha256()
-    for judge in SHIPPED:
-        digest.update(hashlib.sha256(load_template(judge, settings.prompts).text.encode()).digest())
-    return digest.hexdigest()
+def _is_missing(row: Row) -> bool:
+    return row.verdict.outcome == UNSCORED
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+@cache
+def _scenarios(sources: tuple[str, ...]) -> Sequence[Scenario]:
+    return load_scenarios(list(sources), Path())
 
 
 def _perfect_report(scenario: Scenario) -> list[Finding]:
-    return [finding(one.file_path, one.rule_id, one.line_number) for one in scenario.expected.findings]
+    expected = scenario.expected
+    findings = [
+        finding(one.file_path, one.rule_id, one.line_number, number) for number, one in enumerate(expected.findings)
+    ]
+    # Which of them only history holds the truth does not say: the last ones stand for them.
+    for one in findings[len(findings) - (expected.secrets_in_history or 0) :]:
+        one["History"] = True
+    return findings
 
 
-def _analysis(scenario: Scenario, report: list[Finding], severity: str | None) -> Analysis:
-    in_head = (scenario.expected.secrets_in_head or 0) > 0
-    head = [one["Secret"].encode() for one in report] if in_head else []
+def _analysis(scenario: Scenario, report: list[Finding]) -> Analysis:
+    head = [one["Secret"].encode() for one in report if not one.get("History")]
     provenance = Provenance(scenario.name, "main", "1" * 40, "8.30.1", "run", "2026-01-01T00:00:00+00:00", 20.0, 1)
     document = analyse(report, head, load_policy(), provenance)
-    for one in document["data"]["findings"] if severity else ():
-        one["severity"] = severity
+    for rate in [one["Rated"] for one in report if "Rated" in one][:1]:
+        for one in document["data"]["findings"]:
+            one["severity"] = rate(one["severity"])
     return as_analysis(document, f"the calibration of {scenario.name}")
 
 

@@ -1,93 +1,28 @@
-"""Ask judges: send their questions, or look the replies up, and believe only what is an answer."""
+"""Ask judges: look their replies up or send their questions, and believe only what is an answer."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
 from typing import Any, Literal
 
 from gitleaks_eval.core.errors import EvaluationError, fault
 from gitleaks_eval.judges import store
-from gitleaks_eval.judges.answer import Answer, InvalidAnswer, parse_answer
-from gitleaks_eval.judges.message import LARGEST_BODY, Exchange, Message, read_message, request_body
+from gitleaks_eval.judges.message import MAX_TOKENS, Exchange, request_body
 from gitleaks_eval.judges.models import resolve_model
-
-Kind = Literal["transport", "timeout", "refusal", "truncated", "invalid", "budget", "replay_miss", "leak"]
-Leaks = Callable[[str], bool]
+from gitleaks_eval.judges.prices import Price
+from gitleaks_eval.judges.question import ClientOptions, Leaks, Question, Reply, Verdicts
+from gitleaks_eval.judges.replies import LEAKING_PROMPT, TOO_DEAR, Failed, failed, kept, looked_up, received
 
 _SOURCES: dict[str, Literal["live", "replay"]] = {"llm": "live", "replay": "replay"}
-_COMPLETE = {"end_turn", "stop_sequence"}
-_CUT_OFF = {"max_tokens", "model_context_window_exceeded"}
+# What is left of the deadline must be worth a second question, in seconds.
+LEAST_LEFT = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What one judge asks. The prompt is not in the `repr`: tracebacks show those."""
+_AGAIN = """\
+## Again
 
-    dimension: str
-    prompt: str = field(repr=False)
-    sub_dimensions: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What became of a question: an answer, or else the kind of the failure and words for people.
-
-    `duration_ms` is the time from the first attempt to the end of the last; `attempts` counts requests.
-    """
-
-    dimension: str
-    answer: Answer | None
-    kind: Kind | None
-    message: str
-    source: Literal["live", "replay"]
-    attempts: int = 0
-    duration_ms: float = 0.0
-    model: str | None = None
-    request_id: str | None = None
-    stop_reason: str | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ClientOptions:
-    """How judges are asked.
-
-    `model` is a short name or a full id, `store` the folder of recorded replies, `timeout_seconds` the
-    whole time a verdict may take, `max_calls` the number of questions that may be sent.
-    """
-
-    mode: Literal["llm", "replay"]
-    model: str
-    store: Path
-    timeout_seconds: float
-    max_calls: int
-    trace_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verdicts:
-    """One reply a question, in their order, and what the user should know about the model or the store."""
-
-    replies: tuple[Reply, ...]
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    kind: Kind
-    message: str
-
-
-_LEAKING_PROMPT = _Failed("leak", "not sent: the prompt holds what may be part of a secret")
-_LEAKING_REPLY = _Failed("leak", "not kept: the reply holds what may be part of a secret")
-_REFUSED = _Failed(
-    "refusal",
-    "the model declined to answer; some models refuse security content: choose another with --gitleaks-judge-model",
-)
-_TRUNCATED = _Failed("truncated", "the reply was cut off before its end: choose another with --gitleaks-judge-model")
-_TOO_LARGE = _Failed("invalid", "what came is larger than 1 MiB: check ANTHROPIC_BASE_URL and the proxy")
-_NO_MESSAGE = _Failed("invalid", "what came is not a reply of the Messages API: check ANTHROPIC_BASE_URL and the proxy")
+This was asked before, and the reply could not be used: {}. Answer anew, and only as asked above."""
 _NO_SDK = (
     "--gitleaks-judge-mode=llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
     "or use --gitleaks-judge-mode=heuristic, or --gitleaks-judge-mode=replay"
@@ -97,9 +32,9 @@ _NO_SDK = (
 def ask(questions: Sequence[Question], options: ClientOptions, leaks: Leaks) -> Verdicts:
     """Put all questions at once, and wait for their verdicts.
 
-    In mode `llm` each is sent to the Messages API, and a reply that is an answer is recorded in the
-    store; in mode `replay` each is looked up there, and nothing is sent. `leaks` says whether a text
-    holds what may be neither sent nor shown.
+    Each is looked up in the store. In mode `llm` what is not there is sent to the Messages API, a reply that is no
+    answer is asked for again once, with what was wrong, and one that is an answer is kept; in mode `replay` nothing is
+    sent. `leaks` says whether a text holds what may be neither sent nor shown.
 
     What goes wrong with a question is the kind of its reply, never an exception and never a score.
 
@@ -124,61 +59,135 @@ def ask(questions: Sequence[Question], options: ClientOptions, leaks: Leaks) -> 
 def _ask(questions: Sequence[Question], options: ClientOptions, leaks: Leaks) -> Verdicts:
     model = resolve_model(options.model)
     bodies = [request_body(question.prompt, model, question.sub_dimensions) for question in questions]
-    replies = [Reply(question.dimension, None, None, "", _SOURCES[options.mode]) for question in questions]
-    clear = []
+    replies = [_open(question, body, model, options) for question, body in zip(questions, bodies, strict=True)]
+    unasked = []
     for index, question in enumerate(questions):
         # What must not be sent is not looked up either: a replay tells the same as the run that it repeats.
         if leaks(question.prompt):
-            replies[index] = _failed(replies[index], _LEAKING_PROMPT)
+            replies[index] = failed(replies[index], LEAKING_PROMPT)
+        elif found := looked_up(replies[index], question, options, leaks):
+            replies[index] = found
         else:
-            clear.append(index)
-    if options.mode == "replay":
-        for index in clear:
-            replies[index] = _replayed(replies[index], questions[index], bodies[index], options.store, leaks)
-        return Verdicts(tuple(replies))
-    for index in clear[options.max_calls :]:
-        replies[index] = _failed(replies[index], _over_budget(options.max_calls))
-    sent = clear[: options.max_calls]
+            unasked.append(index)
+    sent, unaffordable = _within_budget(unasked, bodies, options)
+    for index, why in unaffordable.items():
+        replies[index] = failed(replies[index], why)
     exchanges, warnings = _exchanges([bodies[index] for index in sent], model, options)
+    again = []
     for index, exchange in zip(sent, exchanges, strict=True):
-        replies[index], message = _received(replies[index], questions[index], exchange, leaks)
+        replies[index], message = received(replies[index], questions[index], exchange, leaks)
         if replies[index].answer and message:
-            warnings += _kept(options.store, bodies[index], message)
-    return Verdicts(tuple(replies), tuple(dict.fromkeys(warnings)))
+            warnings += kept(options.store, replies[index], message)
+        elif message:
+            again.append(index)
+    second, spent = _asked_again(again, questions, replies, options, leaks, len(sent))
+    replies = [_with_cost(second.get(index, reply), options.price) for index, reply in enumerate(replies)]
+    warnings += spent
+    return Verdicts(tuple(replies), tuple(dict.fromkeys(warnings)), len(sent) + len(second))
 
 
-def _failed(reply: Reply, failed: _Failed) -> Reply:
-    return replace(reply, kind=failed.kind, message=failed.message)
-
-
-def _over_budget(max_calls: int) -> _Failed:
-    return _Failed("budget", f"not sent: gitleaks_judge_max_calls allows {max_calls} questions a run")
-
-
-def _replayed(reply: Reply, question: Question, body: dict[str, Any], folder: Path, leaks: Leaks) -> Reply:
-    name = store.key(body)
-    try:
-        message = store.load(folder, name)
-    except EvaluationError as error:
-        return _failed(reply, _Failed("invalid", str(error)))
-    if message is None:
-        return _failed(reply, _not_recorded(folder))
-    judged = _judged(reply, question, message, leaks)
-    if judged.kind is None:
-        return judged
-    return replace(judged, message=f"replay store: {store.entry_path(folder, name)}: {judged.message}")
-
-
-def _not_recorded(folder: Path) -> _Failed:
-    return _Failed(
-        "replay_miss",
-        f"no reply to this prompt and model is recorded in {folder}: record it with "
-        f"--gitleaks-judge-mode=llm --gitleaks-judge-store={folder}",
+def _open(question: Question, body: dict[str, Any], model: str, options: ClientOptions) -> Reply:
+    return Reply(
+        question.dimension,
+        None,
+        None,
+        "",
+        _SOURCES[options.mode],
+        model_requested=model,
+        sample=question.sample,
+        at=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+        prompt_sha256=question.prompt_sha256,
+        store_key=store.key(body, question.sample),
     )
 
 
+def _within_budget(
+    unasked: Sequence[int], bodies: Sequence[dict[str, Any]], options: ClientOptions
+) -> tuple[list[int], dict[int, Failed]]:
+    """Which questions may be sent, and why the others may not: by their number, and by what they may cost at most."""
+    sent: list[int] = []
+    kept_back: dict[int, Failed] = {}
+    most = 0.0
+    for index in unasked:
+        price = options.price
+        # No token is shorter than a byte.
+        most += price.cost(len(json.dumps(bodies[index])), MAX_TOKENS) if price else 0
+        if len(sent) >= options.max_calls:
+            kept_back[index] = _over_budget(options.max_calls)
+        elif options.max_cost is not None and (price is None or most > options.max_cost):
+            kept_back[index] = TOO_DEAR
+        else:
+            sent.append(index)
+    return sent, kept_back
+
+
+def _asked_again(  # noqa: PLR0913, PLR0917 - what a second question depends on
+    again: Sequence[int],
+    questions: Sequence[Question],
+    replies: Sequence[Reply],
+    options: ClientOptions,
+    leaks: Leaks,
+    sent: int,
+) -> tuple[dict[int, Reply], list[str]]:
+    """The replies to second questions, which say what was wrong: within the same deadline and the same budgets."""
+    left = options.timeout_seconds - max((replies[index].duration_ms for index in again), default=0) / 1000
+    model = resolve_model(options.model)
+    bodies = {
+        index: request_body(
+            f"{questions[index].prompt}\n\n{_AGAIN.format(replies[index].message)}",
+            model,
+            questions[index].sub_dimensions,
+        )
+        for index in again
+    }
+    spent = sum(_with_cost(reply, options.price).cost or 0 for reply in replies)
+    within = replace(
+        options,
+        max_calls=options.max_calls - sent,
+        max_cost=None if options.max_cost is None else options.max_cost - spent,
+        timeout_seconds=left,
+    )
+    asked = _within_budget(again, [bodies.get(index, {}) for index in range(len(questions))], within)[0]
+    if not asked or left < LEAST_LEFT:
+        return {}, []
+    exchanges, warnings = _exchanges([bodies[index] for index in asked], model, within, known=True)
+    second = {}
+    for index, exchange in zip(asked, exchanges, strict=True):
+        first = replies[index]
+        blank = replace(first, answer=None, kind=None, message="", again=True)
+        reply, message = received(blank, questions[index], exchange, leaks)
+        if message is None:
+            # The first reply says more than that the second did not come.
+            reply = replace(first, again=True)
+        elif reply.answer:
+            warnings += kept(options.store, reply, message)
+        second[index] = replace(
+            reply,
+            attempts=first.attempts + exchange.attempts,
+            duration_ms=first.duration_ms + exchange.duration_ms,
+            input_tokens=_sum(first.input_tokens, reply.input_tokens if message else 0),
+            output_tokens=_sum(first.output_tokens, reply.output_tokens if message else 0),
+        )
+    return second, warnings
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def _with_cost(reply: Reply, price: Price | None) -> Reply:
+    """The reply with what it cost; what was looked up costs nothing now, and what it cost then is what is told."""
+    if price is None or reply.input_tokens is None or reply.output_tokens is None:
+        return reply
+    return replace(reply, cost=price.cost(reply.input_tokens, reply.output_tokens))
+
+
+def _over_budget(max_calls: int) -> Failed:
+    return Failed("budget", f"not sent: gitleaks_judge_max_calls allows {max_calls} more questions")
+
+
 def _exchanges(
-    bodies: Sequence[dict[str, Any]], model: str, options: ClientOptions
+    bodies: Sequence[dict[str, Any]], model: str, options: ClientOptions, *, known: bool = False
 ) -> tuple[list[Exchange], list[str]]:
     if not bodies:
         return [], []
@@ -186,63 +195,4 @@ def _exchanges(
         from gitleaks_eval.judges import live  # noqa: PLC0415 - two seconds that no other mode must pay
     except ImportError:
         return [Exchange(kind="transport", message=_NO_SDK)] * len(bodies), []
-    return live.exchange_all(bodies, model, options.timeout_seconds, options.trace_id)
-
-
-def _received(reply: Reply, question: Question, exchange: Exchange, leaks: Leaks) -> tuple[Reply, Message | None]:
-    reply = replace(reply, attempts=exchange.attempts, duration_ms=exchange.duration_ms)
-    if exchange.request_id and leaks(exchange.request_id):
-        return _failed(reply, _LEAKING_REPLY), None
-    reply = replace(reply, request_id=exchange.request_id)
-    if exchange.body is None:
-        named = f" (request {exchange.request_id})" if exchange.request_id else ""
-        return replace(reply, kind=exchange.kind, message=exchange.message + named), None
-    if len(exchange.body) > LARGEST_BODY:
-        return _failed(reply, _TOO_LARGE), None
-    message = read_message(exchange.body)
-    if message is None:
-        return _failed(reply, _NO_MESSAGE), None
-    return _judged(reply, question, message, leaks), message
-
-
-def _judged(reply: Reply, question: Question, message: Message, leaks: Leaks) -> Reply:
-    """The reply with what `message` says, if it is an answer and may be shown."""
-    # A server writes what it likes here, too.
-    if leaks(message.model) or leaks(message.stop_reason):
-        return _failed(replace(reply, request_id=None), _LEAKING_REPLY)
-    reply = replace(
-        reply,
-        model=message.model,
-        stop_reason=message.stop_reason,
-        input_tokens=message.input_tokens,
-        output_tokens=message.output_tokens,
-    )
-    outcome = _answer(message, question.sub_dimensions, leaks)
-    return _failed(reply, outcome) if isinstance(outcome, _Failed) else replace(reply, answer=outcome)
-
-
-def _answer(message: Message, sub_dimensions: Sequence[str], leaks: Leaks) -> Answer | _Failed:
-    if message.stop_reason == "refusal":
-        return _REFUSED
-    if message.stop_reason in _CUT_OFF:
-        return _TRUNCATED
-    if message.stop_reason not in _COMPLETE:
-        return _Failed("invalid", "the reply ended in a way that is no end of an answer")
-    if leaks(message.text):
-        return _LEAKING_REPLY
-    try:
-        answer = parse_answer(message.text, sub_dimensions)
-    except InvalidAnswer as error:
-        return _Failed("invalid", f"the reply is not an answer: {error}")
-    # JSON can write any character as an escape: what is shown is looked at, too.
-    shown = (answer.reasoning, *answer.evidence_cited, *answer.recommendations)
-    return _LEAKING_REPLY if any(leaks(text) for text in shown) else answer
-
-
-def _kept(folder: Path, body: dict[str, Any], message: Message) -> list[str]:
-    """Record a reply; the warning when that is not possible, because a verdict is worth more than its record."""
-    try:
-        store.save(folder, store.key(body), message)
-    except OSError as error:
-        return [f"replay store: {folder}: replies cannot be recorded: {error.strerror or type(error).__name__}"]
-    return []
+    return live.exchange_all(bodies, model, options.timeout_seconds, options.trace_id, known=known)

@@ -4,7 +4,6 @@ from itertools import islice
 from typing import Any
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED
-from gitleaks_eval.judges import faults
 from gitleaks_eval.judges.bands import UNCERTAIN, found_band
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
@@ -14,14 +13,15 @@ from gitleaks_eval.judges.sampling import SAMPLE, described, of_repositories, of
 def _evidence(material: Material) -> dict[str, Any]:
     """Expected against reported findings, and a sample of those that differ."""
     if material.mode == REAL_WORLD:
-        return of_repositories(material)
+        shown = {"entropy", "in_head", "file_extension"}
+        return {**of_repositories(material, shown), "structural_checks_that_fail": material.failed_checks}
     different = _sampled(material, {MISSED, MOVED, RELABELLED})
     return {**of_scenarios(material), "findings_that_differ": different}
 
 
 def _sampled(material: Material, statuses: set[str]) -> list[dict[str, Any]]:
-    rows = ((facts.name, match) for facts in material.facts for match in facts.matches if match.status in statuses)
-    return [described(name, match) for name, match in islice(rows, SAMPLE)]
+    rows = ((facts, match) for facts in material.facts for match in facts.matches if match.status in statuses)
+    return [described(facts, match) for facts, match in islice(rows, SAMPLE)]
 
 
 def _heuristic(material: Material) -> Opinion | None:
@@ -71,14 +71,4 @@ JUDGE = Judge(
     evidence=_evidence,
     heuristic=_heuristic,
     needs_baseline=True,
-    calibration={
-        faults.NONE: 5,
-        faults.ONE_MISSING: 4,
-        faults.SIX_MISSING: 2,
-        faults.ALL_MISSING: 1,
-        faults.ONE_FALSE_POSITIVE: 5,
-        faults.EIGHT_FALSE_POSITIVES: 5,
-        faults.LINES_OFF_BY_ONE: 4,
-        faults.ALL_SEVERITIES_LOW: 5,
-    },
 )

@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gitleaks_eval.analysis.envelope import Analysis
-from gitleaks_eval.analysis.matching import EXACT, MOVED, Match, match_findings
+from gitleaks_eval.analysis.matching import EXACT, MOVED, RELABELLED, Match, match_findings
+from gitleaks_eval.analysis.severity import SeverityPolicy
 from gitleaks_eval.checks.outcome import asked_for, check_outcome
 from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED
 from gitleaks_eval.checks.shipped import shipped_checks
@@ -25,7 +26,13 @@ _PRODUCTION = re.compile(r"(?:^|[/._-])(?:prod|production|deploy|release)(?:[/._
 _URGENT = {"CRITICAL", "HIGH"}
 
 
-def scenario_facts(scenario: Scenario, analysis: Analysis) -> Facts:
+def scenario_facts(
+    scenario: Scenario,
+    analysis: Analysis,
+    policy: SeverityPolicy | None = None,
+    hidden: Mapping[tuple[str, int, str], str] | None = None,
+    lines: Mapping[tuple[str, int], str] | None = None,
+) -> Facts:
     """What is known of a synthetic scenario: expected against reported, and the critical checks that fail."""
     expected = scenario.expected
     findings = _findings(analysis)
@@ -34,7 +41,7 @@ def scenario_facts(scenario: Scenario, analysis: Analysis) -> Facts:
     return Facts(
         name=scenario.name,
         **_reported(analysis, findings),
-        failed_checks=tuple(failed_checks(analysis, expected)),
+        failed_checks=tuple(failed_checks(_as_expected(analysis, expected, matching.matches), expected)),
         expected=matching.expected,
         expected_rules=tuple(rules),
         expected_history=expected.secrets_in_history or 0,
@@ -44,7 +51,50 @@ def scenario_facts(scenario: Scenario, analysis: Analysis) -> Facts:
         unlisted_detected=matching.unlisted_detected,
         unlisted_missed=matching.unlisted_missed,
         unlisted_unexpected=matching.unlisted_unexpected,
+        sample=tuple(_rated(finding, policy) for finding in islice(_spread(findings), SAMPLE)),
+        hidden=hidden or {},
+        lines=lines or {},
     )
+
+
+def _rated(finding: Mapping[str, Any], policy: SeverityPolicy | None) -> dict[str, Any]:
+    """A finding of a scenario, whose paths are no secret, with what gives it its severity."""
+    path, rule = str(finding.get("file_path")), str(finding.get("rule_id"))
+    return {
+        "file_path": path[:200],
+        "rule_id": rule[:200],
+        "severity": str(finding.get("severity"))[:20],
+        **_reason(finding, policy),
+    }
+
+
+def _reason(finding: Mapping[str, Any], policy: SeverityPolicy | None) -> dict[str, str]:
+    if policy is None:
+        return {}
+    rule, in_head = str(finding.get("rule_id"))[:200], finding.get("in_current_head") is True
+    return {"policy": policy.reason(rule, str(finding.get("file_path")), in_head=in_head)}
+
+
+def _as_expected(analysis: Analysis, expected: Expected, matches: Sequence[Match]) -> Analysis:
+    """The analysis with each relabelled finding as the expected one: that it has another name caps nothing."""
+    wanted = {(one.file_path, one.rule_id, one.line_number): one.expected_severity for one in expected.findings}
+    relabelled = {
+        (match.file_path, match.reported_line_number, match.reported_rule_id): match
+        for match in matches
+        if match.status == RELABELLED
+    }
+    if not relabelled:
+        return analysis
+    findings: list[Mapping[str, Any]] = []
+    for finding in analysis.findings():
+        path, line, rule = (finding.get(name) for name in ("file_path", "line_number", "rule_id"))
+        if match := relabelled.pop((str(path), line, rule), None):
+            severity = wanted.get((match.file_path, match.rule_id, match.line_number)) or finding.get("severity")
+            findings.append({**finding, "rule_id": match.rule_id, "severity": severity})
+        else:
+            findings.append(finding)
+    counts = Counter(str(one.get("rule_id")) for one in findings)
+    return Analysis(analysis.document, {**analysis.results, "findings": findings, "secrets_by_rule": dict(counts)})
 
 
 def _with_expected_severity(expected: Expected, matches: Sequence[Match]) -> Iterator[tuple[Match, str]]:
@@ -58,7 +108,7 @@ def _with_expected_severity(expected: Expected, matches: Sequence[Match]) -> Ite
             yield match, severity
 
 
-def repository_facts(name: str, analysis: Analysis, *, show_paths: bool) -> Facts:
+def repository_facts(name: str, analysis: Analysis, *, show_paths: bool, policy: SeverityPolicy | None = None) -> Facts:
     """What is known of a real repository: what was reported, and the structural checks that fail."""
     findings = _findings(analysis)
     noisy = [finding for finding in findings if _NOISY.search(str(finding.get("file_path")))]
@@ -66,7 +116,10 @@ def repository_facts(name: str, analysis: Analysis, *, show_paths: bool) -> Fact
         name=name,
         **_reported(analysis, findings),
         failed_checks=tuple(failed_checks(analysis, None)),
-        sample=tuple(_features(finding, show_paths=show_paths) for finding in islice(_spread(findings), SAMPLE)),
+        sample=tuple(
+            {**_features(finding, show_paths=show_paths), **_reason(finding, policy)}
+            for finding in islice(_spread(findings), SAMPLE)
+        ),
         noisy=len(noisy),
         noisy_and_urgent=sum(finding.get("severity") in _URGENT for finding in noisy),
     )
@@ -99,6 +152,11 @@ def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str
             continue
         if check_outcome(shipped.function, analysis, expected) not in {PASSED, NOT_APPLICABLE}:
             yield shipped.check_id
+
+
+def caps_of(dimension: str) -> frozenset[str]:
+    """The ids of the checks that cap the judge of this dimension while they fail."""
+    return frozenset(shipped.check_id for shipped in shipped_checks() if dimension in shipped.caps)
 
 
 def _findings(analysis: Analysis) -> Sequence[Mapping[str, Any]]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gitleaks_eval.judges import faults
+from gitleaks_eval.analysis.matching import UNEXPECTED
 from gitleaks_eval.judges.bands import UNCERTAIN, noise_band
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
@@ -12,21 +12,29 @@ from gitleaks_eval.judges.sampling import SAMPLE, counted, described, of_reposit
 def _evidence(material: Material) -> dict[str, Any]:
     """The reported findings that nothing expected explains, by rule, and a sample of them."""
     if material.mode == REAL_WORLD:
-        return of_repositories(material)
-    wrong = [(facts.name, match) for facts in material.facts for match in facts.false_positives()]
+        shown = {"entropy", "file_extension", "folder_depth", "looks_like_test_example_or_documentation"}
+        noisy = sum(facts.noisy for facts in material.facts)
+        return {
+            **of_repositories(material, shown),
+            "findings_in_test_example_or_documentation_files": noisy,
+        }
+    wrong = [(facts, match) for facts in material.facts for match in facts.false_positives()]
     clean = [facts for facts in material.facts if not facts.expected]
     return {
         **of_scenarios(material),
+        "unexpected_findings": sum(facts.count(UNEXPECTED) for facts in material.facts),
+        "unexpected_and_misplaced": sum(len(facts.misplaced()) for facts in material.facts),
         "false_positives": sum(facts.count_false_positives() for facts in material.facts),
+        "potential_false_positives": sum(facts.potential_false_positives() for facts in material.facts),
         "false_positives_by_rule": counted(str(match.reported_rule_id) for _, match in wrong),
         "clean_repositories": len(clean),
         "clean_repositories_without_a_finding": sum(not facts.reported for facts in clean),
-        "sample": [described(name, match) for name, match in wrong[:SAMPLE]],
+        "sample": [described(facts, match) for facts, match in wrong[:SAMPLE]],
     }
 
 
 def _heuristic(material: Material) -> Opinion | None:
-    """By the share of reported findings whose file and rule nothing expected has."""
+    """By the share of reported findings that are unexpected, and not merely misplaced."""
     if material.mode == REAL_WORLD:
         return _noise(material)
     wrong, reported = sum(facts.count_false_positives() for facts in material.facts), material.reported
@@ -70,14 +78,4 @@ JUDGE = Judge(
     evidence=_evidence,
     heuristic=_heuristic,
     needs_findings=True,
-    calibration={
-        faults.NONE: 5,
-        faults.ONE_MISSING: 5,
-        faults.SIX_MISSING: 5,
-        faults.ALL_MISSING: None,
-        faults.ONE_FALSE_POSITIVE: 3,
-        faults.EIGHT_FALSE_POSITIVES: 1,
-        faults.LINES_OFF_BY_ONE: 5,
-        faults.ALL_SEVERITIES_LOW: 5,
-    },
 )

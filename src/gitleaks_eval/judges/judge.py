@@ -1,14 +1,13 @@
 """What a judge is: data, a function that says what it sees, and one that judges by numbers alone."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.judges.faults import Fault
 from gitleaks_eval.judges.material import Material
 
 PROMPTS = PACKAGE / "judges" / "prompts"
@@ -32,8 +31,7 @@ class Judge:
     judge's own. The prompt is `<dimension>.md` in `prompts`. `evidence` returns the JSON values that the
     prompt shows, `heuristic` what numbers alone say, or None where there is nothing to judge. Without any
     reported finding a judge that `needs_findings` does not apply; in the real-world mode one that
-    `needs_baseline` is unscored without the synthetic result. `calibration` says what the rubric gives for
-    reports with a known fault, before any cap: a score, or None where the judge does not apply.
+    `needs_baseline` is unscored without the synthetic result.
     """
 
     dimension: str
@@ -44,7 +42,6 @@ class Judge:
     prompts: Path = PROMPTS
     needs_findings: bool = False
     needs_baseline: bool = False
-    calibration: Mapping[Fault, int | None] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Short, because pytest shows fixtures in tracebacks."""

@@ -4,6 +4,7 @@ The only module that imports the SDK. Nothing that goes wrong here leaves as an 
 those carry the request, and with it the prompt and the key.
 """
 
+import asyncio
 import json
 import logging
 import math
@@ -21,6 +22,7 @@ import anthropic
 import anyio
 from anyio.from_thread import start_blocking_portal
 
+from gitleaks_eval.judges.bounds import Daemons, bound
 from gitleaks_eval.judges.message import LARGEST_BODY, Exchange
 from gitleaks_eval.judges.models import Standing, standing, unknown
 
@@ -64,21 +66,30 @@ class Failure:
 
 
 def exchange_all(
-    bodies: Sequence[Mapping[str, Any]], model: str, timeout_seconds: float, trace_id: str
+    bodies: Sequence[Mapping[str, Any]], model: str, timeout_seconds: float, trace_id: str, *, known: bool = False
 ) -> tuple[list[Exchange], list[str]]:
     """Send all requests at once; what became of each, in order, and warnings about the model.
 
-    The model is looked up first, within the same deadline; one that is retired or unknown gets no request.
+    The model is looked up first, within the same deadline, unless it is `known`; one that is retired or unknown gets
+    no request.
     """
     with _silent(), start_blocking_portal("asyncio") as portal:
         # In a thread of its own: the caller may have an event loop already, and Ctrl-C ends the wait at once.
-        results: tuple[list[Exchange], list[str]] = portal.call(_exchange_all, bodies, model, timeout_seconds, trace_id)
+        results: tuple[list[Exchange], list[str]] = portal.call(
+            _exchange_all, bodies, model, timeout_seconds, trace_id, known
+        )
     return results
 
 
 async def _exchange_all(
-    bodies: Sequence[Mapping[str, Any]], model: str, timeout_seconds: float, trace_id: str
+    bodies: Sequence[Mapping[str, Any]],
+    model: str,
+    timeout_seconds: float,
+    trace_id: str,
+    known: bool,  # noqa: FBT001 - the portal passes arguments by place
 ) -> tuple[list[Exchange], list[str]]:
+    # A name server that never answers would hold the end of this loop up, and then that of the process.
+    asyncio.get_running_loop().set_default_executor(Daemons())
     client = _client(trace_id)
     if isinstance(client, tuple):
         problem, advice = client
@@ -88,7 +99,8 @@ async def _exchange_all(
         # The clock runs for the service, not for the import of the SDK's modules.
         _ = client.models, client.messages
         deadline = anyio.current_time() + timeout_seconds
-        found = await _preflight(client, model, min(PREFLIGHT_SECONDS, timeout_seconds / 2))
+        seconds = min(PREFLIGHT_SECONDS, timeout_seconds / 2)
+        found = Standing(usable=True) if known else await _preflight(client, model, seconds)
         if not found.usable:
             return _all_failed(bodies, found.message), []
         exchanges = [Exchange()] * len(bodies)
@@ -114,7 +126,9 @@ def _client(trace_id: str) -> anthropic.AsyncAnthropic | tuple[str, str]:
             timeout=None,
             max_retries=0,
             # What a prompt shows is for the service that the user chose, and for none that this one names.
-            http_client=anthropic.DefaultAsyncHttpxClient(follow_redirects=False, timeout=None),
+            http_client=anthropic.DefaultAsyncHttpxClient(
+                follow_redirects=False, timeout=None, event_hooks={"response": [bound]}
+            ),
             # Carries the trace id to spans and no content, whatever the environment says.
             open_telemetry={"conversation_id": trace_id, "propagation": False},
         )

@@ -1,10 +1,10 @@
 """What the judges of a run look at: facts about each scenario or repository, without a word of its authors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match
+from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match, alias_of
 
 SYNTHETIC, REAL_WORLD = "synthetic", "real_world"
 MODES = (SYNTHETIC, REAL_WORLD)
@@ -20,7 +20,9 @@ class Facts:
     `severities_expected` is how many are expected to have one.
 
     `failed_checks` are the critical checks that fail (synthetic), or those of the structural ones
-    (real world). `sample` describes some findings of a real repository, bounded.
+    (real world). `sample` describes some findings, bounded: of a real repository by features, else by path, severity
+    and what of the policy gives it. `hidden` says, by (file, line, rule), what hides a missed secret, and `lines`, by
+    (file, line), the masked line that holds one; where they are not known they are empty.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Facts:
     sample: tuple[Mapping[str, Any], ...] = ()
     noisy: int = 0
     noisy_and_urgent: int = 0
+    hidden: Mapping[tuple[str, int, str], str] = field(default_factory=dict)
+    lines: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     def found(self) -> int:
         """How many expected findings were found: exactly, moved or relabelled."""
@@ -56,34 +60,55 @@ class Facts:
         return sum(match.status == status for match in self.matches) + unlisted.get(status, 0)
 
     def covered_rules(self) -> set[str]:
-        """The expected rules that found one of their own secrets, moved or not."""
-        return {match.rule_id for match in self.matches if match.status in {EXACT, MOVED}}
+        """The expected rules that found one of their own secrets, moved or not; an alias of a rule is that rule."""
+        return {match.rule_id for match in self.matches if match.status in {EXACT, MOVED} or _is_renamed(match)}
 
-    def false_positives(self) -> list[Match]:
-        """The reported findings whose file and rule are expected of no finding; off by some lines is none."""
-        wanted = {(match.file_path, match.rule_id) for match in self.matches if match.status != UNEXPECTED}
+    def misplaced(self) -> list[Match]:
+        """The unexpected findings in a file that expects one of their rule, or of an alias of it: on another line."""
+        wanted: dict[str, set[str]] = {}
+        for match in self.matches:
+            if match.status != UNEXPECTED:
+                wanted.setdefault(match.file_path, set()).add(match.rule_id)
         return [
             match
             for match in self.matches
-            if match.status in {RELABELLED, UNEXPECTED} and (match.file_path, match.reported_rule_id) not in wanted
+            if match.status == UNEXPECTED
+            and any(match.rule_id == rule or alias_of(match.rule_id, rule) for rule in wanted.get(match.file_path, ()))
         ]
+
+    def false_positives(self) -> list[Match]:
+        """The unexpected findings that are not merely misplaced; a relabelled one is none, its line is expected."""
+        misplaced = set(map(id, self.misplaced()))
+        return [match for match in self.matches if match.status == UNEXPECTED and id(match) not in misplaced]
 
     def count_false_positives(self) -> int:
         """How many false positives there are, listed or not."""
         return len(self.false_positives()) + self.unlisted_unexpected
 
+    def potential_false_positives(self) -> int:
+        """The requirements' own count ("Evidence collection"): how many more are reported than expected, or none."""
+        return max(0, self.reported - self.expected)
+
+
+def _is_renamed(match: Match) -> bool:
+    return match.status == RELABELLED and alias_of(match.rule_id, match.reported_rule_id or "")
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a judge looks at in one mode: the facts, the scanner, and the synthetic result as context.
+    """What a judge looks at in one mode: the facts, and the synthetic result as context.
 
-    `baseline` is None in the synthetic mode, and where the synthetic scenarios could not be evaluated.
+    `baseline` is None in the synthetic mode, and where the synthetic scenarios could not be evaluated. `descriptions`
+    are those of rules, by id, as the configuration has them; `coverage` is what the survey of rules and places says,
+    None where none was made. The shipped judges are blind: they never show the `scanner`.
     """
 
     mode: str
     facts: tuple[Facts, ...]
     scanner: str
     baseline: Mapping[str, Any] | None = None
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    coverage: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
         """Short, because pytest shows fixtures in tracebacks."""

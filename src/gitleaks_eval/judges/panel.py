@@ -1,98 +1,49 @@
 """All judges of a run at once: evidence, prompt, leak guard, the model or the numbers, verdicts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from traceback import extract_tb
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.judges.answer import SCORES, Answer
-from gitleaks_eval.judges.client import ClientOptions, Question, Reply, ask
+from gitleaks_eval.judges.agreement import krippendorff_alpha
+from gitleaks_eval.judges.answer import SCORES
+from gitleaks_eval.judges.calibrated import passing, prompt_sha256
+from gitleaks_eval.judges.case import Case
+from gitleaks_eval.judges.client import ask
 from gitleaks_eval.judges.judge import Judge, Opinion
-from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC, Material
+from gitleaks_eval.judges.material import REAL_WORLD, Material
+from gitleaks_eval.judges.merging import total
 from gitleaks_eval.judges.models import resolve_model
 from gitleaks_eval.judges.prompt import Template, load_template, render
+from gitleaks_eval.judges.question import ClientOptions, Question, Reply
+from gitleaks_eval.judges.scoring import by_model, call_of, computed_call, from_opinion, from_replies
 from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
-from gitleaks_eval.judges.verdict import (
-    DIVERGING,
-    INCONSISTENT,
-    LOW_CONFIDENCE,
-    NOT_APPLICABLE,
-    SCORED,
-    UNSCORED,
-    Call,
-    Judged,
-    Judgement,
-    Verdict,
-    llm_score,
-    with_cap,
-)
+from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Call, Judged, Judgement, Verdict, llm_score
 from gitleaks_eval.scenarios.traces import Traces
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One judge in one evaluation mode: one test."""
-
-    judge: Judge
-    mode: str
-
-    @property
-    def name(self) -> str:
-        """The id of the test: the dimension, with the mode in front where it is not the synthetic one."""
-        return self.judge.dimension if self.mode == SYNTHETIC else f"{self.mode}-{self.judge.dimension}"
+def _no_traces(_: str) -> Traces:
+    return Traces(b"", frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
     """What all judges of a run have in common.
 
-    `material` gives what there is to judge in a mode, or raises `EvaluationError` when there is none.
+    `material` gives what there is to judge in a mode, or raises `EvaluationError` when there is none. No prompt is
+    sent and no reply shown with a piece of `traces`, the planted secrets; of those that the scanner `reported` in a
+    mode, pieces are cut out.
     """
 
     settings: JudgeSettings
     trace_id: str
     traces: Traces
     material: Callable[[str], Material]
-
-
-def judge_all(cases: Sequence[Case], panel: Panel, *, whole: bool) -> Judged:
-    """Judge these cases; `whole` says whether they are all that the run has."""
-    prepared = [_prepared(case, panel) for case in cases]
-    asked = [index for index, one in enumerate(prepared) if isinstance(one, _Open)]
-    verdicts: dict[int, Verdict] = {index: one for index, one in enumerate(prepared) if isinstance(one, Verdict)}
-    calls: list[Call] = []
-    warnings: Sequence[str] = ()
-    answered_by: str | None = None
-    if panel.settings.mode == HEURISTIC:
-        for index in asked:
-            verdicts[index] = _from_opinion(_open(prepared[index]), panel)
-            calls.append(_computed(cases[index], panel))
-    elif asked:
-        questions = [_open(prepared[index]).question for index in asked]
-        replies, warnings = _ask(questions, panel)
-        for index, reply in zip(asked, replies, strict=True):
-            verdicts[index] = _from_reply(_open(prepared[index]), reply, panel)
-            calls.append(_call(cases[index], reply, panel))
-            answered_by = answered_by or reply.model
-    by_mode = {}
-    for mode in dict.fromkeys(case.mode for case in cases):
-        of_mode = tuple(verdicts[index] for index, case in enumerate(cases) if case.mode == mode)
-        score, weights = llm_score(of_mode, panel.settings.low_confidence)
-        by_mode[mode] = Judgement(
-            mode=panel.settings.mode,
-            model_requested=None if panel.settings.mode == HEURISTIC else panel.settings.model,
-            model_answered=answered_by,
-            verdicts=of_mode,
-            score=score if whole else None,
-            weights_used=weights,
-            partial=not whole,
-            warnings=tuple(warnings),
-        )
-    return Judged(by_mode, tuple(calls))
+    reported: Callable[[str], Traces] = _no_traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +56,72 @@ class _Open:
     question: Question
 
 
-def _open(prepared: "_Open | Verdict") -> _Open:
-    assert isinstance(prepared, _Open)  # noqa: S101 - for the type checker: only open ones are asked
-    return prepared
+def judge_all(cases: Sequence[Case], panel: Panel, *, whole: bool) -> Judged:
+    """Judge these cases; `whole` says whether they are all that the run has."""
+    prepared = {case: _prepared(case, panel) for case in cases}
+    verdicts = {case: one for case, one in prepared.items() if isinstance(one, Verdict)}
+    opened = [one for one in prepared.values() if isinstance(one, _Open)]
+    calls: list[Call] = []
+    warnings: list[str] = []
+    replies: dict[Case, list[Reply]] = {}
+    low = panel.settings.low_confidence
+    if panel.settings.mode == HEURISTIC:
+        for one in opened:
+            verdicts[one.case] = from_opinion(one.case, one.material, one.opinion, low, panel.trace_id)
+            calls.append(computed_call(verdicts[one.case], one.case.mode, panel.trace_id))
+    else:
+        replies, warnings = _ask(opened, panel)
+        calibrated, problems = _calibrated(cases, panel.settings)
+        warnings += problems
+        for one in opened:
+            prompt, said = one.question.prompt, replies[one.case]
+            verdict = from_replies(one.case, one.material, one.opinion, prompt, said, low, panel.trace_id)
+            verdicts[one.case] = replace(verdict, uncalibrated=verdict.dimension not in calibrated)
+            calls += [call_of(one.case.mode, reply, verdicts[one.case], panel.trace_id) for reply in replies[one.case]]
+    by_mode = {}
+    for mode in dict.fromkeys(case.mode for case in cases):
+        of_mode = [case for case in cases if case.mode == mode]
+        found = tuple(replace(verdicts[case], advisory=panel.settings.is_advisory(mode)) for case in of_mode)
+        said = [reply for case in of_mode for reply in replies.get(case, ())]
+        by_mode[mode] = _judgement(found, said, panel.settings, warnings, whole=whole)
+    return Judged(by_mode, tuple(calls))
+
+
+def _judgement(
+    verdicts: tuple[Verdict, ...],
+    replies: Sequence[Reply],
+    settings: JudgeSettings,
+    warnings: Sequence[str],
+    *,
+    whole: bool,
+) -> Judgement:
+    score, raw_score, weights = llm_score(verdicts)
+    answered = dict.fromkeys(reply.model for reply in replies if reply.model)
+    tokens_in, tokens_out = (total([getattr(one, f"{name}_tokens") for one in replies]) for name in ("input", "output"))
+    units = [tuple(by_model(verdict).values()) for verdict in verdicts if verdict.samples]
+    priced = {price.as_of for name in settings.models if (price := settings.prices.get(resolve_model(name)))}
+    return Judgement(
+        mode=settings.mode,
+        model_requested=settings.model,
+        model_answered=", ".join(map(str, answered)) or None,
+        verdicts=verdicts,
+        score=score if whole else None,
+        raw_score=raw_score if whole else None,
+        weights_used=weights,
+        partial=not whole,
+        warnings=tuple(dict.fromkeys(warnings)),
+        samples=settings.samples,
+        alpha=krippendorff_alpha(units) if len(settings.models) > 1 else None,
+        input_tokens=None if tokens_in is None else int(tokens_in),
+        output_tokens=None if tokens_out is None else int(tokens_out),
+        cost=total([reply.cost for reply in replies]),
+        prices_as_of=min(priced) if replies and priced else None,
+    )
+
+
+def _calibrated(cases: Sequence[Case], settings: JudgeSettings) -> tuple[frozenset[str], list[str]]:
+    prompts = {case.judge.dimension: prompt_sha256(case.judge, settings.prompts) for case in cases}
+    return passing(settings.store, [resolve_model(name) for name in settings.models], prompts)
 
 
 def _prepared(case: Case, panel: Panel) -> "_Open | Verdict":
@@ -136,12 +150,25 @@ def _looked_at(case: Case, material: Material, panel: Panel) -> "_Open | Verdict
             reasoning="there is nothing that this dimension looks at",
             trace_id=panel.trace_id,
         )
-    evidence = _returned(judge, judge.evidence, material)
     template = load_template(judge, panel.settings.prompts)
+    reported = panel.reported(case.mode).without([template.text])
+    evidence = _cut(_returned(judge, judge.evidence, material), reported)
     if _leaks(evidence, template, panel):
         return _unscored(judge, panel, "leak", "the evidence holds a piece of a secret; nothing was sent")
     prompt = render(template, evidence, material)
-    return _Open(case, material, opinion, Question(judge.dimension, prompt, tuple(judge.sub_dimensions)))
+    question = Question(judge.dimension, prompt, tuple(judge.sub_dimensions), cut=reported.cut_out_of)
+    return _Open(case, material, opinion, question)
+
+
+def _cut(value: Any, traces: Traces) -> Any:
+    """JSON values without pieces of what the scanner took for secrets."""
+    if not traces.digests:
+        return value
+    if isinstance(value, str):
+        return traces.cut_out_of(value)
+    if isinstance(value, Mapping):
+        return {traces.cut_out_of(str(key)): _cut(item, traces) for key, item in value.items()}
+    return [_cut(item, traces) for item in value] if isinstance(value, Sequence) else value
 
 
 def _opinion(judge: Judge, material: Material) -> Opinion | None:
@@ -187,83 +214,39 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _ask(questions: Sequence[Question], panel: Panel) -> tuple[Sequence[Reply], Sequence[str]]:
+def _ask(opened: Sequence[_Open], panel: Panel) -> tuple[dict[Case, list[Reply]], list[str]]:
+    """Put each question to each model, as often as samples are wanted; the replies of each case, and warnings."""
     settings = panel.settings
-    options = ClientOptions(
-        mode="llm" if settings.mode == LLM else "replay",
-        model=resolve_model(settings.model),
-        store=settings.store,
-        timeout_seconds=settings.timeout_seconds,
-        max_calls=settings.max_calls,
-        trace_id=panel.trace_id,
-    )
+    asked = [(one.case, replace(one.question, sample=number)) for one in opened for number in range(settings.samples)]
+    questions = [question for _, question in asked]
     # The evidence has been looked at value by value; what a reply may repeat is what the prompt shows.
     shown = panel.traces.without(question.prompt for question in questions)
-    done = ask(questions, options, shown.found_in)
-    return done.replies, done.warnings
-
-
-def _from_reply(one: _Open, reply: Reply, panel: Panel) -> Verdict:
-    if reply.answer is None:
-        return _unscored(one.case.judge, panel, reply.kind or "invalid", reply.message)
-    return _scored(one, reply.answer, panel)
-
-
-def _from_opinion(one: _Open, panel: Panel) -> Verdict:
-    opinion = one.opinion
-    answer = Answer(opinion.score, opinion.confidence, f"Heuristic: {opinion.reasoning}", (), (), opinion.sub_scores)
-    return _scored(one, answer, panel)
-
-
-def _scored(one: _Open, answer: Answer, panel: Panel) -> Verdict:
-    judge = one.case.judge
-    weighted = sum(share * answer.sub_scores[name] for name, share in judge.sub_dimensions.items())
-    verdict = Verdict(
-        judge.dimension,
-        judge.weight,
-        SCORED,
-        score=answer.score,
-        raw_score=answer.score,
-        confidence=answer.confidence,
-        low_confidence=answer.confidence < LOW_CONFIDENCE,
-        sub_scores=dict(answer.sub_scores),
-        weighted_sub_score=round(weighted, 4),
-        inconsistent=abs(weighted - answer.score) > INCONSISTENT,
-        heuristic_score=one.opinion.score,
-        diverging=abs(answer.score - one.opinion.score) >= DIVERGING,
-        reasoning=answer.reasoning,
-        evidence_cited=tuple(answer.evidence_cited),
-        recommendations=tuple(answer.recommendations),
-        trace_id=panel.trace_id,
-    )
-    failed = one.material.failed_checks if one.case.mode == SYNTHETIC else []
-    return with_cap(verdict, failed, panel.settings.low_confidence)
+    replies: dict[Case, list[Reply]] = {one.case: [] for one in opened}
+    warnings: list[str] = []
+    calls, cost = settings.max_calls, settings.max_cost
+    for name in settings.models if questions else ():
+        model = resolve_model(name)
+        options = ClientOptions(
+            mode="llm" if settings.mode == LLM else "replay",
+            model=model,
+            store=settings.store,
+            timeout_seconds=settings.timeout_seconds,
+            max_calls=calls,
+            trace_id=panel.trace_id,
+            price=settings.prices.get(model),
+            max_cost=cost,
+        )
+        done = ask(questions, options, shown.found_in)
+        warnings += done.warnings
+        calls -= done.sent
+        if cost is not None:
+            cost -= sum(reply.cost or 0 for reply in done.replies if reply.source == "live")
+        for (case, _), reply in zip(asked, done.replies, strict=True):
+            replies[case].append(reply)
+    return replies, warnings
 
 
 def _unscored(judge: Judge, panel: Panel, kind: str, message: str) -> Verdict:
     return Verdict(
         judge.dimension, judge.weight, UNSCORED, unscored_kind=kind, reasoning=message, trace_id=panel.trace_id
-    )
-
-
-def _call(case: Case, reply: Reply, panel: Panel) -> Call:
-    return Call(
-        panel.trace_id,
-        case.judge.dimension,
-        case.mode,
-        reply.source,
-        reply.attempts,
-        round(reply.duration_ms, 3),
-        reply.model,
-        reply.request_id,
-        reply.stop_reason,
-        reply.input_tokens,
-        reply.output_tokens,
-        reply.kind,
-    )
-
-
-def _computed(case: Case, panel: Panel) -> Call:
-    return Call(
-        panel.trace_id, case.judge.dimension, case.mode, "heuristic", 0, 0.0, None, None, None, None, None, None
     )

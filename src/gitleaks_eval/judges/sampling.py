@@ -1,7 +1,7 @@
 """What the evidence of judges shares: an aggregate and a bounded sample, the same size for any report."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Match
@@ -17,12 +17,12 @@ def of_scenarios(material: Material) -> dict[str, Any]:
     facts = sorted(material.facts, key=lambda one: (_as_expected(one), one.name))
     statuses = (EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED)
     return {
-        "scanner": shortened(material.scanner),
         "expected_findings": sum(one.expected for one in facts),
         "reported_findings": material.reported,
         "by_status": {status: sum(one.count(status) for one in facts) for status in statuses},
         "scenarios": len(facts),
         "scenarios_as_expected": sum(map(_as_expected, facts)),
+        "by_rule": by_rule(material),
         # Those that differ come first.
         "by_scenario": [
             {
@@ -37,25 +37,41 @@ def of_scenarios(material: Material) -> dict[str, Any]:
     }
 
 
-def of_repositories(material: Material) -> dict[str, Any]:
-    """The aggregate over real repositories, where nothing is expected."""
+def by_rule(material: Material) -> list[dict[str, Any]]:
+    """A row a rule: what it is for, what was expected of it and found, what is extra, and what hides what is missed."""
+    rows: dict[str, dict[str, Any]] = {}
+
+    def row(rule: str) -> dict[str, Any]:
+        described = shortened(material.descriptions.get(rule))
+        counts = dict.fromkeys(("expected", "found", "missed", "extra"), 0)
+        return rows.setdefault(rule, {"description": described, **counts, "hidden_by": set()})
+
+    for facts in material.facts:
+        for match in facts.matches:
+            if match.status == UNEXPECTED:
+                row(match.rule_id)["extra"] += 1
+                continue
+            of = row(match.rule_id)
+            of["expected"] += 1
+            of["missed" if match.status == MISSED else "found"] += 1
+            if cause := facts.hidden.get((match.file_path, match.line_number, match.rule_id)):
+                of["hidden_by"].add(cause)
+    worst = sorted(rows.items(), key=lambda one: (-one[1]["missed"], -one[1]["extra"], one[0]))[:NAMES]
+    return [{"rule_id": shortened(rule), **one, "hidden_by": named(one["hidden_by"])[:5]} for rule, one in worst]
+
+
+def of_repositories(material: Material, shown: Collection[str]) -> dict[str, Any]:
+    """The aggregate over real repositories, where nothing is expected; of the sample, these features."""
     rules: Counter[str] = Counter()
     for facts in material.facts:
         rules.update(facts.reported_rules)
     sample = [finding for facts in material.facts for finding in facts.sample]
+    always = {"rule_id", "file_path"}
     return {
-        "scanner": shortened(material.scanner),
         "repositories": len(material.facts),
         "reported_findings": material.reported,
         "findings_by_rule": _top(rules),
-        "findings_by_severity": severities(material),
-        "findings_only_in_history": sum(facts.reported_history for facts in material.facts),
-        "findings_in_test_example_or_documentation_files": sum(facts.noisy for facts in material.facts),
-        "structural_checks_that_fail": material.failed_checks,
-        "by_repository": [
-            {"findings": facts.reported, "rule_ids": _top(facts.reported_rules)} for facts in material.facts[:NAMES]
-        ],
-        "sample": sample[:SAMPLE],
+        "sample": [{name: one[name] for name in one if name in always or name in shown} for one in sample[:SAMPLE]],
     }
 
 
@@ -63,10 +79,14 @@ def _as_expected(facts: Facts) -> bool:
     return facts.count(EXACT) == facts.expected == facts.reported
 
 
-def described(scenario: str, match: Match) -> dict[str, Any]:
-    """A matched finding as a prompt shows it."""
+def described(facts: Facts, match: Match) -> dict[str, Any]:
+    """A matched finding as a prompt shows it; of a missed one with its masked line and what hides it, if known."""
+    line = facts.lines.get((match.file_path, match.line_number)) if match.status == MISSED else None
+    cause = facts.hidden.get((match.file_path, match.line_number, match.rule_id))
     return {
-        "scenario": shortened(scenario),
+        **({"masked_line": shortened(line)} if line else {}),
+        **({"hidden_by": shortened(cause)} if cause else {}),
+        "scenario": shortened(facts.name),
         "file_path": shortened(match.file_path),
         "line_number": match.line_number,
         "rule_id": shortened(match.rule_id),

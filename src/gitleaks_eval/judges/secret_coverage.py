@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from gitleaks_eval.analysis.matching import EXACT, MOVED, RELABELLED, Match
-from gitleaks_eval.judges import faults
 from gitleaks_eval.judges.bands import UNCERTAIN, found_band
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
@@ -15,7 +14,16 @@ from gitleaks_eval.judges.sampling import NAMES, counted, named, of_repositories
 def _evidence(material: Material) -> dict[str, Any]:
     """Which rule types were expected and which found, and what was found in history."""
     if material.mode == REAL_WORLD:
-        return of_repositories(material)
+        seen = of_repositories(material, {"in_head", "file_extension"})
+        return {
+            **seen,
+            "findings_only_in_history": sum(facts.reported_history for facts in material.facts),
+            "file_extensions": counted(str(one.get("file_extension")) for one in seen["sample"]),
+            "rules_by_repository": [
+                {"findings": facts.reported, "rule_ids": counted(facts.reported_rules)}
+                for facts in material.facts[:NAMES]
+            ],
+        }
     expected = {rule for facts in material.facts for rule in facts.expected_rules}
     covered = {rule for facts in material.facts for rule in facts.covered_rules()}
     return {
@@ -25,6 +33,13 @@ def _evidence(material: Material) -> dict[str, Any]:
             rule for facts in material.facts for rule, count in facts.reported_rules.items() for _ in range(count)
         ),
         "rule_types_not_covered": named(expected - covered),
+        "by_file_format": {
+            str(shortened(name)): {"expected": wanted, "found": found}
+            for name, (wanted, found) in sorted(
+                _formats(match for facts in material.facts for match in facts.matches).items()
+            )[:NAMES]
+        },
+        **({"by_form_and_place": material.coverage} if material.coverage else {}),
         "history": [
             {"scenario": shortened(facts.name), "expected": facts.expected_history, "actual": facts.reported_history}
             for facts in material.facts
@@ -34,13 +49,12 @@ def _evidence(material: Material) -> dict[str, Any]:
 
 
 def _heuristic(material: Material) -> Opinion | None:
-    """By the share of expected rule types that found something of theirs, and of expected history."""
+    """By the share of expected rule types that found something of theirs, and lower where history is missed."""
     if material.mode == REAL_WORLD:
         return _baseline_coverage(material)
     if not material.expected:
         return None
     types = {rule for facts in material.facts for rule in facts.expected_rules}
-    # The history counts as one more type, when any is expected.
     history = sum(facts.expected_history for facts in material.facts)
     seen = sum(min(facts.expected_history, facts.reported_history) for facts in material.facts)
     covered = {rule for facts in material.facts for rule in facts.covered_rules()}
@@ -49,10 +63,11 @@ def _heuristic(material: Material) -> Opinion | None:
         types, covered = {"any"}, {"any"} if any(facts.found() for facts in material.facts) else set()
     formats = _formats(match for facts in material.facts for match in facts.matches)
     handled = sum(found > 0 for _, found in formats.values())
-    units, whole = len(covered & types) + (history > 0) * (seen == history), len(types) + (history > 0)
     breadth = found_band(len(covered & types), len(types))
+    # A band lower where some of what only history holds is missed, two where all of it is.
+    lower = 0 if seen == history else 1 if seen else 2
     return Opinion(
-        found_band(units, whole),
+        max(1, breadth - lower),
         {
             "type_breadth": breadth,
             "format_handling": found_band(handled, len(formats)) if formats else breadth,
@@ -97,14 +112,4 @@ JUDGE = Judge(
     evidence=_evidence,
     heuristic=_heuristic,
     needs_baseline=True,
-    calibration={
-        faults.NONE: 5,
-        faults.ONE_MISSING: 5,
-        faults.SIX_MISSING: 5,
-        faults.ALL_MISSING: 1,
-        faults.ONE_FALSE_POSITIVE: 5,
-        faults.EIGHT_FALSE_POSITIVES: 5,
-        faults.LINES_OFF_BY_ONE: 5,
-        faults.ALL_SEVERITIES_LOW: 5,
-    },
 )

@@ -1,33 +1,39 @@
 """The options and settings of the judges, read into one frozen value."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given
-from gitleaks_eval.judges.material import MODES
+from gitleaks_eval.judges.material import MODES, REAL_WORLD
 from gitleaks_eval.judges.models import resolve_model
+from gitleaks_eval.judges.prices import Price, load_prices
 from gitleaks_eval.judges.verdict import CAP_IT, EXCLUDE, FLAG
 
 LLM, HEURISTIC, REPLAY = "llm", "heuristic", "replay"
 AUTO = "auto"
 DEFAULT_MODEL = "opus-4.5"
 STORE = "judge-store"
+ADVISORY, GATE = "advisory", "gate"
+MOST_SAMPLES = 25
+_HOW_OFTEN = f"a whole number from 1 to {MOST_SAMPLES}"
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSettings:
     """How the judges judge: `mode` is `llm`, `heuristic` or `replay`, `evaluation_mode` what they judge.
 
-    `model` is as the user named it; times are in seconds, `pass_score` is 1 to 5. `prompts` is a folder of
-    own templates; `real_paths` shows paths of real repositories in prompts, which otherwise see their features.
+    `models` are as the user named them; each is asked `samples` times. Times are in seconds, `pass_score` is 1 to 5.
+    `prices` are by full id, and `max_cost` is in US dollars. `real_world` says whether verdicts on real repositories
+    decide (`gate`). `prompts` is a folder of own templates; `real_paths` shows paths of real repositories in prompts,
+    which otherwise see their features.
     """
 
     mode: str = LLM
-    model: str = DEFAULT_MODEL
+    models: tuple[str, ...] = (DEFAULT_MODEL,)
     store: Path = Path(STORE)
     evaluation_mode: str = AUTO
     timeout_seconds: float = 120
@@ -38,6 +44,19 @@ class JudgeSettings:
     trace_id: str | None = None
     observability: bool = True
     real_paths: bool = False
+    samples: int = 1
+    real_world: str = ADVISORY
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    max_cost: float | None = None
+
+    @property
+    def model(self) -> str | None:
+        """The names of the models that are asked, in one text; None where none is."""
+        return None if self.mode == HEURISTIC else ", ".join(self.models)
+
+    def is_advisory(self, mode: str) -> bool:
+        """Whether verdicts of an evaluation mode leave the exit status alone."""
+        return mode == REAL_WORLD and self.real_world == ADVISORY
 
 
 def read_judge_settings(root: Root, output: Path) -> JudgeSettings:
@@ -46,14 +65,23 @@ def read_judge_settings(root: Root, output: Path) -> JudgeSettings:
     Raises:
         InputError: when a value is none of those that there are, or a folder is missing.
     """
-    store = given(root, "judge_store")
+    store, own = given(root, "judge_store"), given(root, "judge_prices", ini_only=True)
+    mode = _one_of(given(root, "judge_mode"), (LLM, HEURISTIC, REPLAY), LLM)
+    models = _models(given(root, "judge_model"))
+    prices = load_prices(own.path()) if own else load_prices()
     return JudgeSettings(
-        mode=_one_of(given(root, "judge_mode"), (LLM, HEURISTIC, REPLAY), LLM),
-        model=_model(given(root, "judge_model")),
+        mode=mode,
+        models=models,
+        samples=int(_number(given(root, "judge_samples"), 1, _HOW_OFTEN, least=1, most=MOST_SAMPLES, whole=True)),
+        real_world=_one_of(given(root, "judge_real_world"), (ADVISORY, GATE), ADVISORY),
+        prices=prices,
+        max_cost=_max_cost(given(root, "judge_max_cost"), mode, models, prices),
         store=store.path() if store else output / STORE,
         evaluation_mode=_one_of(given(root, "evaluation_mode"), (AUTO, *MODES), AUTO),
         timeout_seconds=_number(given(root, "judge_timeout", ini_only=True), 120, "a number of seconds above zero"),
-        max_calls=int(_number(given(root, "judge_max_calls", ini_only=True), 40, "a whole number above zero")),
+        max_calls=int(
+            _number(given(root, "judge_max_calls", ini_only=True), 40, "a whole number above zero", whole=True)
+        ),
         low_confidence=_one_of(given(root, "judge_low_confidence", ini_only=True), (FLAG, EXCLUDE, CAP_IT), FLAG),
         pass_score=_number(given(root, "judge_pass_score", ini_only=True), 3, "a score from 1 to 5", least=1, most=5),
         prompts=_folder(given(root, "judge_prompts", ini_only=True)),
@@ -71,17 +99,39 @@ def _one_of(value: Given | None, choices: Sequence[str], default: str) -> str:
     return str(value.value)
 
 
-def _model(value: Given | None) -> str:
-    name = str(value.value) if value else DEFAULT_MODEL
-    resolve_model(name)
-    return name
+def _models(value: Given | None) -> tuple[str, ...]:
+    names = tuple(map(str, value.value)) if value else (DEFAULT_MODEL,)
+    resolved = [resolve_model(name) for name in names]
+    if value and len(set(resolved)) < len(resolved):
+        raise InputError(f"{value.named_by} {' '.join(names)}: a model is named twice; each is asked once a sample")
+    return names
 
 
-def _number(value: Given | None, default: float, what: str, *, least: float = 0, most: float = math.inf) -> float:
+def _max_cost(value: Given | None, mode: str, models: Sequence[str], prices: Mapping[str, Price]) -> float | None:
+    if value is None:
+        return None
+    unpriced = [name for name in models if resolve_model(name) not in prices]
+    if mode == LLM and unpriced:
+        raise InputError(
+            f"{value.named_by}: the price of {', '.join(unpriced)} is unknown, so nothing could be held to it; "
+            "add it to a file of prices that ini gitleaks_judge_prices names, or choose another --gitleaks-judge-model"
+        )
+    return _number(value, 0, "an amount in US dollars above zero")
+
+
+def _number(  # noqa: PLR0913 - its bounds, each under its name
+    value: Given | None,
+    default: float,
+    what: str,
+    *,
+    least: float = 0,
+    most: float = math.inf,
+    whole: bool = False,
+) -> float:
     if value is None:
         return default
     number = _as_number(value.value)
-    if not (0 < number < math.inf and least <= number <= most):
+    if not (0 < number < math.inf and least <= number <= most) or (whole and number != int(number)):
         raise InputError(f"{value.named_by} {value.value!r}: not {what}")
     return number
 

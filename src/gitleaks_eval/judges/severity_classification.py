@@ -4,7 +4,6 @@ from typing import Any
 
 from gitleaks_eval.analysis.matching import Match
 from gitleaks_eval.analysis.severity import LEVELS
-from gitleaks_eval.judges import faults
 from gitleaks_eval.judges.bands import UNCERTAIN, found_band, noise_band
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
@@ -24,8 +23,13 @@ _URGENT = {"CRITICAL", "HIGH"}
 def _evidence(material: Material) -> dict[str, Any]:
     """The severities that were reported, those expected, and a sample of the mismatches."""
     if material.mode == REAL_WORLD:
-        return of_repositories(material)
-    compared = [(facts.name, match, expected) for facts in material.facts for match, expected in facts.severities]
+        places = ("looks_like_production", "looks_like_test_example_or_documentation")
+        return {
+            **of_repositories(material, {"severity", "policy", "in_head", *places}),
+            "findings_by_severity": severities(material),
+            "urgent_in_test_example_or_documentation_files": sum(facts.noisy_and_urgent for facts in material.facts),
+        }
+    compared = [(facts, match, expected) for facts in material.facts for match, expected in facts.severities]
     wrong = [row for row in compared if row[1].reported_severity != row[2]]
     return {
         **of_scenarios(material),
@@ -33,9 +37,10 @@ def _evidence(material: Material) -> dict[str, Any]:
         "severities_compared": len(compared),
         "expected_severities": counted(expected for _, _, expected in compared),
         "mismatches": len(wrong),
+        "findings": [one for facts in material.facts for one in facts.sample][:SAMPLE],
         "sample_of_mismatches": [
-            {**described(name, match), "expected": expected, "actual": shortened(match.reported_severity)}
-            for name, match, expected in wrong[:SAMPLE]
+            {**described(facts, match), "expected": expected, "actual": shortened(match.reported_severity)}
+            for facts, match, expected in wrong[:SAMPLE]
         ],
     }
 
@@ -104,14 +109,4 @@ JUDGE = Judge(
     evidence=_evidence,
     heuristic=_heuristic,
     needs_findings=True,
-    calibration={
-        faults.NONE: 5,
-        faults.ONE_MISSING: 5,
-        faults.SIX_MISSING: 5,
-        faults.ALL_MISSING: None,
-        faults.ONE_FALSE_POSITIVE: 5,
-        faults.EIGHT_FALSE_POSITIVES: 5,
-        faults.LINES_OFF_BY_ONE: 5,
-        faults.ALL_SEVERITIES_LOW: 1,
-    },
 )

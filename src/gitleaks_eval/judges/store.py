@@ -1,4 +1,4 @@
-"""The replay store: a folder with one file a reply, named by the hash of the whole request body."""
+"""The replay store: a folder with one file a reply, named by the hash of what was asked and the sample's number."""
 
 import hashlib
 import json
@@ -14,9 +14,9 @@ from gitleaks_eval.judges.message import MODEL_ID, STOP_REASON, Message, tokens
 LARGEST = 1_000_000
 
 
-def key(body: Mapping[str, Any]) -> str:
-    """The name of a request in the store: SHA-256, in hex, of its body as canonical JSON."""
-    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
+def key(body: Mapping[str, Any], sample: int = 0) -> str:
+    """The name of a request in the store: SHA-256, in hex, of its body and the sample's number as canonical JSON."""
+    canonical = json.dumps([body, sample], sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
@@ -26,7 +26,7 @@ def entry_path(folder: Path, name: str) -> Path:
 
 
 def save(folder: Path, name: str, message: Message) -> None:
-    """Keep a reply, whole or not at all.
+    """Keep a reply, whole or not at all; one that is there was paid for, and is never written over.
 
     Raises:
         OSError: when the folder or the file cannot be written.
@@ -37,7 +37,8 @@ def save(folder: Path, name: str, message: Message) -> None:
         "text": message.text,
         "usage": {"input_tokens": message.input_tokens, "output_tokens": message.output_tokens},
     }
-    write_atomically(entry_path(folder, name), (json.dumps(entry, indent=2) + "\n").encode("ascii"))
+    if not entry_path(folder, name).is_file():
+        write_atomically(entry_path(folder, name), (json.dumps(entry, indent=2) + "\n").encode("ascii"))
 
 
 def load(folder: Path, name: str) -> Message | None:
@@ -49,7 +50,8 @@ def load(folder: Path, name: str) -> Message | None:
     path = entry_path(folder, name)
     try:
         content = read_input(path, LARGEST)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
+        # Where the store itself is no folder, that nothing can be kept is told.
         return None
     except OSError as error:
         raise _broken(path, f"cannot be read: {error.strerror or type(error).__name__}") from None
@@ -60,9 +62,7 @@ def load(folder: Path, name: str) -> Message | None:
 
 
 def _broken(path: Path, problem: str) -> EvaluationError:
-    return EvaluationError(
-        f"replay store: {path}: {problem}; remove it and record it anew with --gitleaks-judge-mode=llm"
-    )
+    return EvaluationError(f"replay store: {path}: {problem}; move it away, and --gitleaks-judge-mode=llm asks anew")
 
 
 def _message(content: bytes) -> Message | None:

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from gitleaks_eval.checks.result import FAILED
 from gitleaks_eval.judges.material import SYNTHETIC
-from gitleaks_eval.scoring.scorecard import SCALE, THRESHOLDS, FindingCounts, Scorecard, decide, guard
+from gitleaks_eval.scoring.scorecard import SCALE, THRESHOLDS, decide
 
 SCORED, NOT_APPLICABLE, UNSCORED = "scored", "not_applicable", "unscored"
 INCOMPLETE = "INCOMPLETE"
@@ -19,14 +18,19 @@ PROGRAMMATIC_SHARE, LLM_SHARE = 0.6, 0.4
 DIVERGING = 2
 INCONSISTENT = 1
 FLAG, EXCLUDE, CAP_IT = "flag", "exclude", "cap"
+_OF_MODELS = ("samples", "alpha", "input_tokens", "output_tokens", "cost", "prices_as_of")
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One judge's verdict in one mode; scores are 1 to 5, and None unless the outcome is `scored`.
 
-    `raw_score` is what the judge said, `score` what counts after the cap. `unscored_kind` says why there
-    is none, `reasoning` then is our own message. `weighted_sub_score` is the weighted sum of the sub-scores.
+    `raw_score` is what the judge said, `score` what counts after the cap; one that is `excluded` (low confidence) is
+    in no composite. `unscored_kind` says why there is no score, `reasoning` then is our own message.
+    `weighted_sub_score` is the weighted sum of the sub-scores. `confidence` is less than the `stated_confidence` by the
+    share of `unfounded_citations`: those that name what was not shown. `samples` has each reply, `spread` is the
+    distance of their scores, `disagreement` that of models. Costs are in US dollars, None where the price is unknown.
+    An `advisory` verdict never changes the exit status.
     """
 
     dimension: str
@@ -36,11 +40,22 @@ class Verdict:
     score: float | None = None
     raw_score: int | None = None
     capped: bool = False
+    excluded: bool = False
     cap_checks: tuple[str, ...] = ()
     confidence: float | None = None
     low_confidence: bool = False
     sub_scores: Mapping[str, int] | None = None
     weighted_sub_score: float | None = None
+    stated_confidence: float | None = None
+    unfounded_citations: tuple[str, ...] = ()
+    samples: tuple[Mapping[str, Any], ...] = ()
+    spread: int | None = None
+    disagreement: bool = False
+    uncalibrated: bool = False
+    advisory: bool = False
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
     inconsistent: bool = False
     heuristic_score: int | None = None
     diverging: bool = False
@@ -56,8 +71,13 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A line of the observability log: what was asked and what it took; never the prompt, never a key."""
+    """A line of the observability log: what was asked and what it took; never the prompt, never a key of the service.
 
+    `score` is what this reply said, `capped_score` what counts of the verdict; `cost` is in US dollars, None where the
+    price is unknown.
+    """
+
+    time: str
     trace_id: str
     dimension: str
     evaluation_mode: str
@@ -70,6 +90,14 @@ class Call:
     input_tokens: int | None
     output_tokens: int | None
     error_kind: str | None
+    model_requested: str | None = None
+    sample: int = 0
+    score: int | None = None
+    capped_score: float | None = None
+    prompt_sha256: str | None = None
+    store_key: str | None = None
+    asked_again: bool = False
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +105,8 @@ class Judgement:
     """The verdicts of one evaluation mode, and what produced them.
 
     `score` is the LLM score, 1 to 5, or None when a judge is unscored, none applies, or only some were
-    selected; `weights_used` are the weights behind it, renormalised where a judge does not count.
+    selected; `raw_score` is the same of the scores before any cap. `weights_used` are the weights behind it,
+    renormalised where a judge does not count. `alpha` is Krippendorff's over the dimensions, with several models.
     """
 
     mode: str
@@ -85,9 +114,16 @@ class Judgement:
     model_answered: str | None
     verdicts: tuple[Verdict, ...]
     score: float | None
+    raw_score: float | None
     weights_used: Mapping[str, float]
     partial: bool
     warnings: tuple[str, ...] = ()
+    samples: int = 1
+    alpha: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    prices_as_of: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The `llm` of the reports."""
@@ -96,9 +132,11 @@ class Judgement:
             "model_requested": self.model_requested,
             "model_answered": self.model_answered,
             "score": self.score,
+            "raw_score": self.raw_score,
             "weights_used": dict(self.weights_used),
             "partial": self.partial,
             "warnings": list(self.warnings),
+            **{name: getattr(self, name) for name in _OF_MODELS},
             "judges": [verdict.as_json() for verdict in self.verdicts],
         }
 
@@ -113,11 +151,21 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """The programmatic and the LLM score in one, 0 to 5; None, and `INCOMPLETE`, without an LLM score."""
+    """The programmatic and the LLM score in one, 0 to 5; None, and `INCOMPLETE`, without an LLM score.
+
+    `decision` is that of the score, but never above the guarded decision of the run; `capped_from` is what the score
+    alone would give, where that is higher. `guarded_decision` is the same, and FAIL where an incomplete run fails.
+    """
 
     score: float | None
     decision: str | None
     guarded_decision: str | None
+    capped_from: str | None = None
+
+    @property
+    def fails(self) -> bool:
+        """Whether a run with this must not end well."""
+        return self.decision in {"FAIL", INCOMPLETE}
 
 
 def with_cap(verdict: Verdict, failed_checks: Sequence[str], low_confidence: str) -> Verdict:
@@ -127,76 +175,52 @@ def with_cap(verdict: Verdict, failed_checks: Sequence[str], low_confidence: str
     score = min(verdict.raw_score, CAP) if failed_checks else verdict.raw_score
     if verdict.low_confidence and low_confidence == CAP_IT:
         score = min(score, LOW_CONFIDENCE_CAP)
-    return replace(verdict, score=score, capped=score < verdict.raw_score, cap_checks=tuple(failed_checks))
+    return replace(
+        verdict,
+        score=score,
+        capped=score < verdict.raw_score,
+        cap_checks=tuple(failed_checks),
+        excluded=verdict.low_confidence and low_confidence == EXCLUDE,
+    )
 
 
-def llm_score(verdicts: Sequence[Verdict], low_confidence: str) -> tuple[float | None, dict[str, float]]:
-    """The weighted sum of the scores, and the weights that were used: what does not count is renormalised away."""
-    counted = [
-        verdict
-        for verdict in verdicts
-        if verdict.outcome == SCORED and not (verdict.low_confidence and low_confidence == EXCLUDE)
-    ]
+def llm_score(verdicts: Sequence[Verdict]) -> tuple[float | None, float | None, dict[str, float]]:
+    """The weighted sums of the scores and of the raw ones, and the weights behind them.
+
+    What does not count, an excluded verdict or one that does not apply, is renormalised away. There is no sum where
+    nothing counts, or a verdict is unscored.
+    """
+    counted = [verdict for verdict in verdicts if verdict.outcome == SCORED and not verdict.excluded]
     whole = sum(verdict.weight for verdict in counted)
     if not whole:
-        return None, {}
+        return None, None, {}
     weights = {verdict.dimension: verdict.weight / whole for verdict in counted}
     if any(verdict.outcome == UNSCORED for verdict in verdicts):
-        return None, weights
-    return _exact(sum((verdict.score or 0) * weights[verdict.dimension] for verdict in counted)), weights
+        return None, None, weights
+    capped, raw = (
+        _exact(sum((getattr(verdict, name) or 0) * weights[verdict.dimension] for verdict in counted))
+        for name in ("score", "raw_score")
+    )
+    return capped, raw, weights
 
 
-def combine(judgement: Judgement, rate: float, findings: FindingCounts, *, incomplete: bool, partial: bool) -> Combined:
-    """0.6 of the programmatic score and 0.4 of the LLM score; the guard stands beside it as in the main job."""
-    if partial or judgement.partial:
-        return Combined(None, None, None)
-    if judgement.score is None:
-        fails = guard("STRONG_PASS", findings, incomplete=incomplete) == "FAIL"
-        return Combined(None, INCOMPLETE, "FAIL" if fails else INCOMPLETE)
-    score = _exact(PROGRAMMATIC_SHARE * rate * SCALE + LLM_SHARE * judgement.score)
-    decision = decide(score / SCALE)
-    return Combined(score, decision, guard(decision, findings, incomplete=incomplete))
+def combine(judged: Judged | None, rate: float, guarded: str | None) -> Combined | None:
+    """0.6 of the programmatic score (`rate`, 0 to 1) and 0.4 of the LLM score, when judges looked at scenarios.
 
-
-def combined_of(  # noqa: PLR0913 - what may lower it, each under its name
-    judged: Judged | None, card: Scorecard, *, incomplete: bool, partial: bool, faulty: bool, surveyed: bool = False
-) -> Combined | None:
-    """The combined score of a run, when judges looked at its scenarios.
-
-    Judges know nothing of rules, places and entries: where these were `surveyed` it is not above the run's own.
+    Its decision is never above `guarded`, the decision that leads the run, and there is none without it.
     """
     judgement = judged.by_mode.get(SYNTHETIC) if judged else None
     if judgement is None:
         return None
-    combined = combine(judgement, card.score.rate, card.findings, incomplete=incomplete, partial=partial)
-    combined = _capped(combined) if faulty else combined
-    return _not_above(combined, card.guarded_decision) if surveyed else combined
-
-
-def combined_with(report: Mapping[str, Any], judged: Judged) -> Combined | None:
-    """The combined score of verdicts and of the report that they are about."""
-    judgement = judged.by_mode.get(SYNTHETIC)
-    if judgement is None:
-        return None
-    summary = report["summary"]
-    findings = FindingCounts(**summary["findings"])
-    faulty = any(one["outcome"] == FAILED for one in report.get("config_lint", ()))
-    combined = combine(judgement, summary["score"], findings, incomplete=report["incomplete"], partial=False)
-    combined = _capped(combined) if faulty else combined
-    return _not_above(combined, summary["guarded_decision"]) if report.get("coverage") else combined
-
-
-def _not_above(combined: Combined, decision: str | None) -> Combined:
+    if guarded is None or judgement.partial:
+        return Combined(None, None, None)
+    if judgement.score is None:
+        return Combined(None, INCOMPLETE, "FAIL" if guarded == "FAIL" else INCOMPLETE)
+    score = _exact(PROGRAMMATIC_SHARE * rate * SCALE + LLM_SHARE * judgement.score)
+    said = decide(score / SCALE)
     names = [name for name, _ in THRESHOLDS]
-    if decision not in names or combined.guarded_decision not in names:
-        return combined
-    return replace(combined, guarded_decision=max(decision, combined.guarded_decision, key=names.index))
-
-
-def _capped(combined: Combined) -> Combined:
-    """At most WEAK_PASS: the configuration fails its lint."""
-    is_better = combined.guarded_decision in {"STRONG_PASS", "PASS"}
-    return replace(combined, guarded_decision="WEAK_PASS") if is_better else combined
+    decision = max(said, guarded, key=names.index)
+    return Combined(score, decision, decision, capped_from=said if decision != said else None)
 
 
 def _exact(score: float) -> float:
@@ -206,7 +230,7 @@ def _exact(score: float) -> float:
 
 def judgement_from_json(document: Mapping[str, Any]) -> Judgement:
     """A judgement that another process of the run left."""
-    lists = ("cap_checks", "evidence_cited", "recommendations")
+    lists = ("cap_checks", "evidence_cited", "recommendations", "unfounded_citations", "samples")
     verdicts = tuple(
         Verdict(**{**verdict, **{name: tuple(verdict[name]) for name in lists}}) for verdict in document["judges"]
     )

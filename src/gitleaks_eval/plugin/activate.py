@@ -63,6 +63,9 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
             is_worker=is_worker,
         )
         judging = _judging(config, root, session) if judges else None
+        if judging and config.getoption("tx", None) and not is_narrowed(config):
+            # The workers collect, and an error of theirs would not end the run as one of usage.
+            judging.refuse_too_many_calls(judging.cases)
         items = Items(config, session, judging, checks=checks)
         begin = None if is_worker else Begin(config, items)
     except InputError as error:

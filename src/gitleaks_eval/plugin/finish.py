@@ -14,7 +14,7 @@ from gitleaks_eval.engine.candidates import folder_name
 from gitleaks_eval.engine.failing import why_failing
 from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name
 from gitleaks_eval.engine.under_test import UnderTest
-from gitleaks_eval.judges.verdict import Combined, Judged, combined_with
+from gitleaks_eval.judges.verdict import Combined, Judged, combine
 from gitleaks_eval.plugin.command_line import is_typed, selects
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.junit import add_suite_properties
@@ -207,7 +207,8 @@ class Finish:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
                 self._written = "ERROR gitleaks-eval: no judge was collected; see -k, -m and the arguments"
             return
-        combined = combined_with(self._saved, judged) if self._saved else None
+        summary = self._saved["summary"] if self._saved else {}
+        combined = combine(judged, summary["score"], summary["guarded_decision"]) if summary else None
         self._judged_alone = (judged, combined)
         self._fail(session, combined)
         if self._saved is None or any(judgement.partial for judgement in judged.by_mode.values()):
@@ -233,7 +234,8 @@ class Finish:
         """The run of each candidate, by its name; none when no check was selected."""
         if not self._runs and self._session.shared:
             collected = self._collected()
-            if any(identity.category != CONFIG_LINT for identity in collected.identities.values()):
+            judges = self._is_full and self._items.judging and self._items.judging.judged(self._session.folder)
+            if judges or any(identity.category != CONFIG_LINT for identity in collected.identities.values()):
                 self._runs = {one.candidate.name: self._run(one, collected) for one in self._under_test}
         return self._runs
 

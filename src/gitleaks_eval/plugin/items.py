@@ -131,9 +131,11 @@ class Items:
         if mark is None:
             return
         try:
-            check_id, name, category, critical, about = marked.checked(*mark.args, **mark.kwargs)
+            check_id, name, category, critical, about, caps = marked.checked(*mark.args, **mark.kwargs)
         except (TypeError, ValueError) as error:
             raise pytest.UsageError(f"{item.nodeid}: {error}; write @check(id, name, category=...)") from None
+        if caps and item.path.parent != CHECKS:
+            raise pytest.UsageError(f"{item.nodeid}: only shipped checks cap judges; leave `caps` out")
         if (category == CONFIG_LINT) != (item.path.parent == LINT) or category == SURVEY:
             raise pytest.UsageError(f"{item.nodeid}: the category {category!r} is ours; name another one")
         trial, linted = trial_of(item), linted_of(item)

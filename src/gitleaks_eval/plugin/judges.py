@@ -8,8 +8,8 @@ import pytest
 from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.judging import Judging
+from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.judge import Judge
-from gitleaks_eval.judges.panel import Case
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Verdict
 from gitleaks_eval.plugin.arguments import only_shows
 
@@ -50,6 +50,11 @@ class JudgeHooks:
         """Only selected judges call."""
         names = {item.stash[CASE].name for item in session.items if CASE in item.stash}
         self.judging.select(names)
+        if not hasattr(session.config, "workerinput"):
+            try:
+                self.judging.refuse_too_many_calls(self.judging.selected)
+            except InputError as error:
+                raise pytest.UsageError(str(error)) from None
         if hasattr(session.config, "workerinput") and not only_shows(session.config):
             self.judging.leave_selected()
 
@@ -86,7 +91,7 @@ def register_judge_fixtures(node: pytest.Module, judging: Judging) -> None:
         """What the judge concluded; that there is no score is an error of the test, never a score."""
         found = judging.verdict(judge)
         request.node.stash[VERDICT] = found
-        if found.outcome == UNSCORED:
+        if found.outcome == UNSCORED and not found.advisory:
             raise EvaluationError(f"{judge.name} is unscored ({found.unscored_kind}): {printable(found.reasoning)}")
         return found
 
@@ -111,7 +116,7 @@ def _properties(verdict: Verdict) -> list[tuple[str, object]]:
     if verdict.outcome == NOT_APPLICABLE:
         properties.append(("outcome", "not_applicable"))
     if verdict.score is not None:
-        properties.append(("score", verdict.score))
+        properties += [("score", verdict.score), ("raw_score", verdict.raw_score)]
     if verdict.unscored_kind:
         properties.append(("unscored_kind", verdict.unscored_kind))
     return properties

@@ -12,7 +12,7 @@ from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, SURVEY, CheckResult
 from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.result import Coverage
-from gitleaks_eval.judges.verdict import Judged, combined_of
+from gitleaks_eval.judges.verdict import Judged, combine
 from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
@@ -114,9 +114,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         analyses=analyses,
         repositories=repositories,
         judged=judged,
-        combined=combined_of(
-            judged, card, incomplete=incomplete, partial=partial, faulty=faulty, surveyed=bool(surveyed)
-        ),
+        combined=combine(judged, card.score.rate, card.guarded_decision),
         judge_log=judge_log,
         lint=lint,
         only=only,

@@ -6,7 +6,7 @@ from typing import Any
 
 from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
-from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Verdict
+from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Judgement, Verdict
 
 HEADING = "## Judges"
 _TITLES = {SYNTHETIC: "Synthetic scenarios", REAL_WORLD: "Real repositories"}
@@ -30,12 +30,15 @@ def judges_markdown(judged: Judged | None, combined: Combined | None) -> Iterato
             yield ""
         model = f", {markdown(str(judgement.model_answered or judgement.model_requested))}"
         by = "heuristic: numbers alone" if judgement.mode == "heuristic" else f"{judgement.mode}{model}"
-        yield f"{_TITLES[mode]} ({by}): LLM score {_number(judgement.score)} of 5."
+        yield f"{_TITLES[mode]} ({by}): LLM score {_scores(judgement)} of 5."
         if mode == SYNTHETIC and combined:
+            capped = f" (the score alone: {combined.capped_from})" if combined.capped_from else ""
             yield (
-                f"Combined with the checks (60 % and 40 %): {_number(combined.score)}, {combined.decision}; "
+                f"Combined with the checks (60 % and 40 %): {_number(combined.score)}, {combined.decision}{capped}; "
                 f"guarded: **{combined.guarded_decision}**."
             )
+        if asked := "; ".join(_asked(judgement)):
+            yield f"{asked}."
         yield ""
         yield "| Judge | Weight | Score | Said | Confidence | Heuristic | Notes | Reasoning |"
         yield "|---|--:|--:|--:|--:|--:|---|---|"
@@ -51,6 +54,12 @@ def judges_markdown(judged: Judged | None, combined: Combined | None) -> Iterato
                 verdict.reasoning[:500],
             )
             yield f"| {' | '.join(map(markdown, cells))} |"
+        for verdict in judgement.verdicts:
+            if details := list(_details(verdict)):
+                yield ""
+                yield f"**{markdown(verdict.dimension)}**"
+                yield ""
+                yield from (f"- {markdown(line)}" for line in details)
         for warning in judgement.warnings:
             yield ""
             yield f"Note: {markdown(warning)}"
@@ -65,22 +74,59 @@ def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> I
             yield printable(f"{prefix}  {verdict.dimension:<{width}}  {verdict.weight:>4.0%}  {_row(verdict)}")
             if verbosity > 0:
                 yield printable(f"       {verdict.reasoning}")
+                yield from (printable(f"       {line}") for line in _details(verdict))
         for warning in judgement.warnings:
             yield printable(f"WARNING  {warning}")
+        if asked := "; ".join(_asked(judgement)):
+            yield printable(asked)
         if mode != SYNTHETIC:
-            yield f"LLM score {_number(judgement.score)} for real repositories ({judgement.mode})"
+            advisory = ", advisory" if all(verdict.advisory for verdict in judgement.verdicts) else ""
+            yield f"LLM score {_scores(judgement)} for real repositories ({judgement.mode}{advisory})"
     if SYNTHETIC in judged.by_mode:
         yield combined_line(judged, combined)
+
+
+def _asked(judgement: Judgement) -> Iterator[str]:
+    """What asking took: samples, agreement, tokens and their price."""
+    if judgement.samples > 1:
+        yield f"{judgement.samples} samples a model"
+    if judgement.alpha is not None:
+        yield f"Krippendorff's alpha between models {judgement.alpha:.2f}"
+    if judgement.input_tokens is not None and judgement.output_tokens is not None:
+        yield f"{judgement.input_tokens} tokens asked, {judgement.output_tokens} answered"
+        as_of = f", prices of {judgement.prices_as_of}" if judgement.prices_as_of else ""
+        cost = "unknown" if judgement.cost is None else f"about ${judgement.cost:.4f} (an estimate{as_of})"
+        yield f"cost {cost}"
+
+
+def _details(verdict: Verdict) -> Iterator[str]:
+    """What stands behind a score: sub-scores, samples, citations, recommendations."""
+    if verdict.sub_scores:
+        yield "sub-scores: " + ", ".join(f"{name} {score}" for name, score in verdict.sub_scores.items())
+    if len(verdict.samples) > 1:
+        scores = (f"{one['model']} {one['score'] or one['unscored_kind']}" for one in verdict.samples)
+        yield f"samples: {', '.join(scores)}; spread {verdict.spread}"
+    for citation in verdict.evidence_cited:
+        flag = " (NOT in the evidence)" if citation in verdict.unfounded_citations else ""
+        yield f"cites: {citation[:300]}{flag}"
+    yield from (f"recommends: {text[:500]}" for text in verdict.recommendations)
 
 
 def combined_line(judged: Judged, combined: Combined | None) -> str:
     """The LLM score, the combined score and its decisions in one line."""
     judgement = next(iter(judged.by_mode.values()))
-    llm = f"LLM score {_number(judgement.score)} ({judgement.mode})"
+    llm = f"LLM score {_scores(judgement)} ({judgement.mode})"
     if combined is None or combined.decision is None:
         return f"{llm}, no combined decision: only a part was selected"
     guarded = "" if combined.guarded_decision == combined.decision else f", guarded {combined.guarded_decision}"
-    return f"{llm}, combined {_number(combined.score)} {combined.decision}{guarded}"
+    capped = f", capped from {combined.capped_from} by the guarded decision" if combined.capped_from else ""
+    return f"{llm}, combined {_number(combined.score)} {combined.decision}{guarded}{capped}"
+
+
+def _scores(judgement: Judgement) -> str:
+    """The composite, and beside it the one before any cap where that is another."""
+    raw = "" if judgement.raw_score == judgement.score else f" (before caps {_number(judgement.raw_score)})"
+    return f"{_number(judgement.score)}{raw}"
 
 
 def _row(verdict: Verdict) -> str:
@@ -99,16 +145,22 @@ def _notes(verdict: Verdict) -> Iterator[str]:
         yield (
             f"capped from {verdict.raw_score} by {' '.join(verdict.cap_checks)}"
             if verdict.capped
-            else (f"critical checks fail: {' '.join(verdict.cap_checks)}")
+            else (f"checks of this dimension fail: {' '.join(verdict.cap_checks)}")
         )
     elif verdict.capped:
         yield f"capped from {verdict.raw_score} for low confidence"
-    if verdict.low_confidence:
-        yield "low confidence: review it"
-    if verdict.inconsistent:
-        yield f"inconsistent with its sub-scores ({verdict.weighted_sub_score:.2f})"
-    if verdict.diverging:
-        yield "diverging from the heuristic"
+    flags = {
+        "excluded from the composite: low confidence": verdict.excluded,
+        "low confidence: review it": verdict.low_confidence and not verdict.excluded,
+        f"{len(verdict.unfounded_citations)} citations name what is not in the evidence": verdict.unfounded_citations,
+        "models disagree": verdict.disagreement,
+        f"samples differ by {verdict.spread}": verdict.spread,
+        f"inconsistent with its sub-scores ({verdict.weighted_sub_score or 0:.2f})": verdict.inconsistent,
+        "diverging from the heuristic": verdict.diverging,
+        "advisory": verdict.advisory,
+        "uncalibrated": verdict.uncalibrated,
+    }
+    yield from (note for note, holds in flags.items() if holds)
 
 
 def _number(value: float | None) -> str:

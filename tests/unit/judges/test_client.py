@@ -43,9 +43,11 @@ from messages_server import (
 
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.judges.answer import answer_schema
-from gitleaks_eval.judges.client import ClientOptions, Kind, Question, Reply, Verdicts, ask
-from gitleaks_eval.judges.message import LARGEST_BODY
+from gitleaks_eval.judges.client import ask
+from gitleaks_eval.judges.message import LARGEST_BODY, SYSTEM
 from gitleaks_eval.judges.models import model_aliases, resolve_model, standing
+from gitleaks_eval.judges.prices import Price, load_prices
+from gitleaks_eval.judges.question import ClientOptions, Kind, Question, Reply, Verdicts
 
 messages_server = pytest.fixture(local_service)
 
@@ -99,6 +101,7 @@ def test_the_request_asks_for_structured_output_and_carries_no_trace_id(
     assert post.body == {
         "model": MODEL,
         "max_tokens": 8192,
+        "system": SYSTEM,
         "messages": [{"role": "user", "content": PROMPT}],
         "output_config": {"format": {"type": "json_schema", "schema": answer_schema(SUB_DIMENSIONS)}},
     }
@@ -176,7 +179,9 @@ def test_what_another_attempt_cannot_change_is_not_attempted_again(
     reply = reply_to(options)
     assert reply.kind == kind
     assert part in reply.message
-    assert reply.attempts == len(messages_server.posts) == 1
+    # What a model has replied is asked for again once, with what was wrong; for the rest nobody is asked again.
+    assert reply.attempts == len(messages_server.posts) == (2 if reply.again else 1)
+    assert reply.again == (reply.stop_reason is not None)
 
 
 PASSING: list[tuple[str, Behaviour]] = [
@@ -291,8 +296,9 @@ def test_a_hanging_attempt_after_a_reply_is_not_a_timeout(
 
 def test_the_last_failure_is_the_one_that_counts(messages_server: MessagesServer, options: ClientOptions) -> None:
     messages_server.replies = [OVERLOADED, fenced]
+    messages_server.always = fenced
     assert (reply := reply_to(options)).kind == "invalid"
-    assert reply.attempts == 2
+    assert reply.attempts == 3
 
 
 def test_a_proxy_of_the_environment_is_used(
@@ -387,7 +393,7 @@ def test_what_names_a_reply_is_guarded_like_its_text(
     assert reply.kind == "leak"
     assert (reply.model, reply.request_id, reply.stop_reason) == (None, None, None)
     assert "marker" not in repr(reply)
-    assert len(messages_server.posts) == 1
+    assert len(messages_server.posts) == (2 if reply.again else 1)
 
 
 def test_the_id_of_a_refused_look_up_is_not_shown(messages_server: MessagesServer, options: ClientOptions) -> None:
@@ -606,8 +612,8 @@ def test_a_replay_gives_the_same_answers_without_a_request(
     replayed = ask(FOUR, replace(options, mode="replay", max_calls=0, trace_id="other"), nothing_leaks).replies
     assert len(messages_server.requests) == asked
     assert {reply.source for reply in replayed} == {"replay"}
-    timeless = [replace(one, source="replay", attempts=0, duration_ms=0.0, request_id=None) for one in live]
-    assert list(replayed) == timeless
+    timeless = [replace(one, source="replay", attempts=0, duration_ms=0.0, request_id=None, at="") for one in live]
+    assert [replace(one, at="") for one in replayed] == timeless
 
 
 def test_another_prompt_or_model_is_a_miss_that_says_how_to_record(
@@ -625,16 +631,149 @@ def test_another_prompt_or_model_is_a_miss_that_says_how_to_record(
     assert len(messages_server.posts) == 1
 
 
-def test_a_live_run_asks_again_and_replaces_what_is_recorded(
+def test_what_is_recorded_was_paid_for_and_is_read_and_not_replaced(
     messages_server: MessagesServer, options: ClientOptions
 ) -> None:
     reply_to(options)
+    before = {path.name: path.read_bytes() for path in options.store.iterdir()}
     messages_server.always = good(score=2)
-    reply_to(options)
-    (replayed,) = ask([QUESTION], replace(options, mode="replay"), nothing_leaks).replies
-    assert replayed.answer is not None
-    assert replayed.answer.score == 2
+    (again,) = ask([QUESTION], replace(options, max_calls=1), nothing_leaks).replies
+    assert (again.source, again.answer and again.answer.score) == ("replay", 4)
+    # Another sample of the same question is another one.
+    (other,) = ask([replace(QUESTION, sample=1)], options, nothing_leaks).replies
+    assert (other.source, other.answer and other.answer.score) == ("live", 2)
     assert len(messages_server.posts) == 2
+    assert {name: (options.store / name).read_bytes() for name in before} == before
+
+
+def test_a_reply_that_is_no_answer_is_asked_for_again_with_what_was_wrong(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    messages_server.replies = [good(score=99)]
+    reply = reply_to(options)
+    assert (reply.again, reply.attempts, reply.answer and reply.answer.score) == (True, 2, 4)
+    first, second = (post.body["messages"][0]["content"] for post in messages_server.posts)
+    assert second.startswith(first)
+    assert "score is not an integer from 1 to 5" in second
+    # Both were paid for, and the answer is found under what was asked first.
+    assert (reply.input_tokens, reply.output_tokens) == (2400, 690)
+    (replayed,) = ask([QUESTION], replace(options, mode="replay"), nothing_leaks).replies
+    assert replayed.answer == reply.answer
+
+
+@pytest.mark.parametrize("change", [{"max_calls": 1}, {"timeout_seconds": 0.6}], ids=["calls", "deadline"])
+def test_a_second_question_stays_within_the_calls_and_the_deadline(
+    messages_server: MessagesServer, options: ClientOptions, change: dict[str, float]
+) -> None:
+    def slow(handler: Handler, request: Recorded) -> None:
+        time.sleep(0.3)
+        good(score=99)(handler, request)
+
+    messages_server.replies = [slow]
+    messages_server.always = hanging
+    began = time.monotonic()
+    reply = reply_to(replace(options, **change))  # type: ignore[arg-type]  # numbers, each of its own type
+    assert reply.kind == "invalid"
+    assert time.monotonic() - began < 3
+
+
+def test_pieces_of_what_a_scanner_reported_are_cut_out_of_what_is_shown_and_kept(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    messages_server.always = good(reasoning="It says marker, twice: marker.", evidence_cited=["a marker"])
+    question = replace(QUESTION, cut=lambda text: text.replace("marker", "********"))
+    (reply,) = ask([question], options, nothing_leaks).replies
+    assert reply.answer is not None
+    assert reply.answer.reasoning == "It says ********, twice: ********."
+    assert reply.answer.evidence_cited == ("a ********",)
+    assert "marker" not in next(options.store.iterdir()).read_text(encoding="utf-8")
+
+
+def test_a_limit_of_costs_holds_before_the_first_question(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    price = Price(0, 100, "2026-11-01")
+    # The longest answer costs 0.8192: two fit, a third does not.
+    replies = ask(FOUR, replace(options, price=price, max_cost=2.0), nothing_leaks).replies
+    assert [reply.kind for reply in replies] == [None, None, "budget", "budget"]
+    assert [reply.cost for reply in replies] == [pytest.approx(0.0345)] * 2 + [None] * 2
+    assert len(messages_server.posts) == 2
+    unpriced = ask(FOUR[2:], replace(options, max_cost=2.0), nothing_leaks).replies
+    assert {reply.kind for reply in unpriced} == {"budget"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[]",
+        b"{",
+        b'{"as_of": "today", "models": {}}',
+        b'{"as_of": "2026-01-01", "models": {"a": {"input": -1, "output": 1}}}',
+    ],
+)
+def test_a_file_of_prices_of_the_wrong_shape_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "prices.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"prices\.json"):
+        load_prices(path)
+
+
+def test_the_shipped_prices_have_a_day_and_are_of_known_models() -> None:
+    prices = load_prices()
+    assert prices
+    assert set(prices) <= set(model_aliases().values())
+    assert all(price.as_of for price in prices.values())
+
+
+def test_a_pipe_in_the_place_of_a_record_keeps_nobody_waiting_and_is_not_written_over(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    (reply,) = ask([QUESTION], replace(options, mode="replay"), nothing_leaks).replies
+    options.store.mkdir()
+    path = options.store / f"{reply.store_key}.json"
+    os.mkfifo(path)
+    (found,) = ask([QUESTION], options, nothing_leaks).replies
+    assert found.kind == "invalid"
+    assert str(path) in found.message
+    assert path.is_fifo()
+    assert messages_server.posts == []
+
+
+def test_of_an_error_without_end_no_more_is_read_than_anyone_looks_at(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    sent_bytes = []
+
+    def endless(handler: Handler, _: Recorded) -> None:
+        handler.send_response(400)
+        handler.send_header("content-length", str(1 << 30))
+        handler.end_headers()
+        handler.close_connection = True
+        try:
+            for _number in range(1 << 14):
+                handler.wfile.write(b" " * (1 << 16))
+                sent_bytes.append(1 << 16)
+        except OSError:
+            pass
+
+    messages_server.always = endless
+    reply = reply_to(options)
+    assert (reply.kind, reply.attempts) == ("transport", 1)
+    assert "HTTP 400" in reply.message
+    assert sum(sent_bytes) < 1 << 26
+
+
+def test_a_name_server_that_never_answers_is_a_timeout_and_holds_nobody_up(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    stuck = "import socket, threading\nsocket.getaddrinfo = lambda *_, **__: threading.Event().wait(60)\n"
+    began = time.monotonic()
+    script = SCRIPT.replace("20.0", "1.0").replace("mode, model", f"{stuck}mode, model", 1)
+    command = [sys.executable, "-W", "error", "-c", script, options.mode, options.model, str(options.store), PROMPT]
+    where = {**messages_server.environment(options.store / "none"), "ANTHROPIC_BASE_URL": "http://nowhere.invalid"}
+    ended = subprocess.run(command, env={**os.environ, **where}, capture_output=True, text=True, check=False)
+    assert "kind='timeout'" in ended.stdout, ended.stderr
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize(
@@ -683,7 +822,8 @@ def test_a_store_that_cannot_be_written_is_a_warning_and_the_verdict_stands(
 SCRIPT = """
 import sys, logging
 from pathlib import Path
-from gitleaks_eval.judges.client import ClientOptions, Question, ask
+from gitleaks_eval.judges.client import ask
+from gitleaks_eval.judges.question import ClientOptions, Question
 mode, model, store, prompt = sys.argv[1:]
 options = ClientOptions(mode, model, Path(store), 20.0, 40, "trace-1")
 question = Question("accuracy", prompt, ("expected_found", "placement", "labels"))
@@ -712,7 +852,7 @@ def test_neither_prompt_nor_key_nor_an_unbelieved_reply_is_logged(
     logs = "\nlogging.getLogger('anthropic').debug('the level is the same as before')"
     ended = run(messages_server, options, PROMPT, logs, ANTHROPIC_LOG="debug", PYTHONASYNCIODEBUG="1")
     assert ended.returncode == 0, ended.stderr
-    assert len(messages_server.posts) == 1
+    assert len(messages_server.posts) in {1, 2}
     output = ended.stdout + ended.stderr
     # The SDK's set-up for its other users is left as it was.
     assert "the level is the same as before" in ended.stderr

@@ -11,18 +11,21 @@ from builders import analysed, edited, expected_of, secret
 from builders import envelope as good_envelope
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, UNEXPECTED, Match
+from gitleaks_eval.checks.shipped import shipped_checks
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.text import without_surrogates
 from gitleaks_eval.judges import Judge, Material, Opinion
 from gitleaks_eval.judges.answer import Answer
 from gitleaks_eval.judges.bands import found_band, noise_band
-from gitleaks_eval.judges.calibrate import FAULTS, calibrate, main, material_of
-from gitleaks_eval.judges.client import Question, Reply, Verdicts
+from gitleaks_eval.judges.calibrate import material_of as whole_material_of
+from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import baseline_of, failed_checks, repository_facts, scenario_facts
+from gitleaks_eval.judges.faults import Fault, finding
 from gitleaks_eval.judges.judge import checked_judges
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
-from gitleaks_eval.judges.panel import Case, Panel, judge_all
+from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import PLACEHOLDERS, Template, as_data, load_template, render
+from gitleaks_eval.judges.question import Question, Reply, Verdicts
 from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import Judgement, Verdict, llm_score, with_cap
@@ -35,18 +38,54 @@ NOTHING = Traces(b"", frozenset())
 COUNTS = "total_secrets unique_secrets secrets_in_head secrets_in_history files_with_secrets commits_with_secrets"
 NOTHING_EXPECTED = dict.fromkeys(COUNTS.split(), 0)
 KEY = b"key of this test"
-# The requirements' table: the four scores before the cap, the composite without it and with it.
+# The requirements' table: the four scores before any cap, the composite of them, and that of the capped ones.
 TABLE = {
     "none": ((5, 5, 5, 5), 5.00, 5.00),
-    "1 of 17 missing": ((4, 5, 5, 5), 4.65, 2.00),
-    "6 of 17 missing": ((2, 5, 5, 5), 3.95, 2.00),
+    "1 of 17 missing": ((4, 5, 5, 5), 4.65, 3.35),
+    "6 of 17 missing": ((2, 5, 5, 5), 3.95, 2.75),
     "all missing": ((1, None, 1, None), 1.00, 1.00),
-    "1 false positive": ((5, 3, 5, 5), 4.50, 2.00),
-    "8 false positives": ((5, 1, 5, 5), 4.00, 1.75),
-    "every line off by one": ((4, 5, 5, 5), 4.65, 2.00),
-    "all severities LOW": ((5, 5, 5, 1), 4.20, 1.80),
+    "1 false positive": ((5, 3, 5, 5), 4.50, 4.25),
+    "8 false positives": ((5, 1, 5, 5), 4.00, 4.00),
+    "every line off by one": ((4, 5, 5, 5), 4.65, 4.05),
+    "all severities LOW": ((5, 5, 5, 1), 4.20, 4.20),
 }
+
+
+def _without(reports: Any, lost: dict[str, list[str]]) -> Any:
+    return {
+        name: [one for one in report if one["RuleID"] not in lost.get(name, ())] for name, report in reports.items()
+    }
+
+
+def _noisy(reports: Any, count: int) -> Any:
+    extra = [finding(f"src/module{number}.py", "generic-api-key", 7) for number in range(count)]
+    return {**reports, "no-secrets": [*reports["no-secrets"], *extra]}
+
+
+def _each(reports: Any, **changes: Any) -> Any:
+    return {name: [{**one, **{key: change(one) for key, change in changes.items()}} for one in report]
+            for name, report in reports.items()}  # fmt: skip
+
+
+_SIX = {"api-keys": ["github-pat", "stripe-access-token"], "aws-credentials": ["aws-access-token"],
+        "cloud-mixed": ["aws-access-token"]}  # fmt: skip
+FAULTS = (
+    Fault("none"),
+    Fault("1 of 17 missing", (lambda reports: _without(reports, {"api-keys": ["github-pat"]}),)),
+    Fault("6 of 17 missing", (lambda reports: _without(reports, _SIX),)),
+    Fault("all missing", (lambda reports: {name: [] for name in reports},)),
+    Fault("1 false positive", (lambda reports: _noisy(reports, 1),)),
+    Fault("8 false positives", (lambda reports: _noisy(reports, 8),)),
+    Fault("every line off by one", (lambda reports: _each(reports, StartLine=lambda one: one["StartLine"] + 1),)),
+    Fault("all severities LOW", (lambda reports: _each(reports, Rated=lambda _: lambda _: "LOW"),)),
+)
+# By dimension, the checks that cap it: the table of docs/judges.md.
+CAPS = {DA: {"SD-1", "SA-8"}, FP: {"SD-4"}, SC: {"SA-7"}, SV: {"SA-11"}}
 EVERY_FAULT = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
+
+
+def material_of(fault: Fault) -> Material:
+    return whole_material_of(fault, ["core"])
 
 
 def judged(
@@ -78,11 +117,6 @@ def material_with(*places: tuple[str, str, int], wanted: Iterable[tuple[str, str
 # --- the table
 
 
-def test_the_calibration_set_is_the_table() -> None:
-    rubric = {fault.name: tuple(judge.calibration[fault] for judge in SHIPPED) for fault in FAULTS}
-    assert rubric == {name: row[0] for name, row in TABLE.items()}
-
-
 @EVERY_FAULT
 def test_each_fault_scores_what_the_table_says_without_and_with_the_cap(fault: Any) -> None:
     scores, composite, capped = TABLE[fault.name]
@@ -97,15 +131,25 @@ def test_each_fault_scores_what_the_table_says_without_and_with_the_cap(fault: A
 
 
 @EVERY_FAULT
-def test_the_cap_names_the_critical_checks_that_fail(fault: Any) -> None:
-    for verdict in judged(material_of(fault)).verdicts:
-        if fault.name == "none" or verdict.outcome != "scored":
-            assert (verdict.capped, verdict.cap_checks) == (False, ())
-            continue
-        assert verdict.cap_checks
-        assert verdict.raw_score is not None
-        assert verdict.score == min(verdict.raw_score, 2)
-        assert verdict.capped == (verdict.raw_score > 2)
+def test_a_judge_is_capped_by_the_failing_checks_of_its_own_dimension_alone(fault: Any) -> None:
+    material = material_of(fault)
+    for verdict in judged(material).verdicts:
+        failing = set(material.failed_checks) & CAPS[verdict.dimension]
+        assert set(verdict.cap_checks) == (failing if verdict.outcome == "scored" else set())
+        if verdict.raw_score is not None:
+            assert verdict.score == (min(verdict.raw_score, 2) if failing else verdict.raw_score)
+            assert verdict.capped == (bool(failing) and verdict.raw_score > 2)
+
+
+def test_every_check_that_caps_names_a_shipped_judge_and_is_critical() -> None:
+    caps = {shipped.check_id: shipped.caps for shipped in shipped_checks() if shipped.caps}
+    assert {name: {check for check, named in caps.items() if name in named} for name in (DA, FP, SC, SV)} == CAPS
+    assert all(shipped.critical for shipped in shipped_checks() if shipped.caps)
+
+
+def test_four_different_faults_have_four_different_results() -> None:
+    names = ("1 of 17 missing", "1 false positive", "every line off by one", "all severities LOW")
+    assert len({judged(material_of(fault)).score for fault in FAULTS if fault.name in names}) == 4
 
 
 def test_the_checks_behind_the_cap_are_those_that_fail_in_the_main_job() -> None:
@@ -166,9 +210,29 @@ def test_a_finding_off_by_some_lines_is_no_false_positive() -> None:
     assert (verdict_of(material, FP).raw_score, verdict_of(material, DA).raw_score) == (5, 1)
 
 
-def test_a_relabelled_finding_is_found_but_its_rule_is_a_false_positive() -> None:
+def test_a_relabelled_finding_on_its_exact_line_is_found_and_no_false_positive() -> None:
     material = material_with(("a.py", "other", 3), wanted=[("a.py", "rule", 3)])
-    assert (verdict_of(material, DA).raw_score, verdict_of(material, FP).raw_score) == (4, 1)
+    assert (verdict_of(material, DA).raw_score, verdict_of(material, FP).raw_score) == (4, 5)
+
+
+def test_a_rule_that_was_renamed_is_the_same_rule() -> None:
+    was, now = "slack-bot-token", "slack-access-token"
+    places = [("a.py", now, 3), ("a.py", now, 900)]
+    material = material_with(*places, wanted=[("a.py", was, 3)], rule_ids=[was])
+    assert verdict_of(material, FP).raw_score == 5
+    assert verdict_of(material, SC).raw_score == 5
+    assert verdict_of(material_with(("a.py", "other", 900), wanted=[("a.py", was, 3)]), FP).raw_score == 1
+
+
+def test_the_documents_count_and_that_of_matching_both_stand_in_the_evidence_and_add_up() -> None:
+    material = material_with(("a.py", "rule", 3), ("a.py", "rule", 900), ("b.py", "x", 1), wanted=[("a.py", "rule", 3)])
+    evidence = SHIPPED[1].evidence(material)
+    assert evidence["potential_false_positives"] == 2
+    assert evidence["unexpected_findings"] == evidence["by_status"]["unexpected"] == 2
+    assert evidence["false_positives"] == evidence["unexpected_findings"] - evidence["unexpected_and_misplaced"] == 1
+    missing = material_with(("b.py", "x", 1), wanted=[("a.py", "rule", 3)])
+    assert SHIPPED[1].evidence(missing)["potential_false_positives"] == 0
+    assert SHIPPED[1].evidence(missing)["unexpected_findings"] == 1
 
 
 def test_a_truth_with_totals_only_is_judged_by_counts() -> None:
@@ -188,9 +252,11 @@ def test_where_nothing_is_expected_and_nothing_reported_no_judge_applies_and_the
     assert (judgement.score, judgement.weights_used) == (None, {})
 
 
-def test_missed_history_lowers_coverage() -> None:
-    material = material_with(("a", "rule", 1), wanted=[("a", "rule", 1), ("b", "rule", 1)], secrets_in_history=1)
-    assert verdict_of(material, SC).raw_score == 2
+@pytest.mark.parametrize(("history", "score"), [(0, 5), (1, 3)])
+def test_missed_history_lowers_coverage(history: int, score: int) -> None:
+    wanted = [("a", "rule", 1), ("b", "rule", 1)]
+    material = material_with(("a", "rule", 1), wanted=wanted, secrets_in_history=history)
+    assert verdict_of(material, SC).raw_score == score
 
 
 def test_a_critical_check_that_cannot_be_run_fails() -> None:
@@ -212,13 +278,14 @@ def test_low_confidence_is_flagged_excluded_or_capped(policy: str, score: float,
     sure = Verdict("a", 0.5, "scored", score=4, raw_score=4, confidence=0.7)
     unsure = Verdict("b", 0.5, "scored", score=5, raw_score=5, confidence=0.69, low_confidence=True)
     verdicts = [with_cap(verdict, (), policy) for verdict in (sure, unsure)]
-    assert llm_score(verdicts, policy) == (score, weights)
+    assert llm_score(verdicts) == (score, 4.0 if policy == "exclude" else 4.5, weights)
+    assert [verdict.excluded for verdict in verdicts] == [False, policy == "exclude"]
     assert verdicts[1].capped == (policy == "cap")
 
 
 def test_one_unscored_judge_leaves_no_score() -> None:
     verdicts = [Verdict("a", 0.5, "scored", score=5, raw_score=5), Verdict("b", 0.5, "unscored", "timeout")]
-    assert llm_score(verdicts, "exclude")[0] is None
+    assert llm_score(verdicts)[:2] == (None, None)
 
 
 # --- evidence
@@ -537,34 +604,3 @@ def test_a_trace_keeps_no_secret_and_does_not_show_its_key(token: str) -> None:
     assert "key" not in repr(traces)
     assert traces.found_in(f"x{token[12:20]}x")
     assert not replace(traces, key=b"another").found_in(token)
-
-
-# --- calibration
-
-
-def test_heuristics_agree_with_every_row_of_the_calibration_set(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    output = tmp_path / "result.json"
-    assert main(["--mode", "heuristic", "--output", str(output)]) == 0
-    result = json.loads(output.read_text(encoding="utf-8"))
-    perfect = {"exact_agreement": 1.0, "mean_absolute_error": 0.0, "monotonicity_violations": 0, "unscored": 0}
-    assert result["judges"] == dict.fromkeys((DA, FP, SC, SV), perfect)
-    assert len(result["faults"]) == 32
-    assert capsys.readouterr().out.count("exact_agreement 1.0") == 4
-
-
-def test_a_calibration_is_bound_to_its_prompts_and_says_what_is_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / f"{DA}.md").write_text("{{ evidence }}", encoding="utf-8")
-    own, shipped = (calibrate(JudgeSettings(mode=HEURISTIC, prompts=folder)) for folder in (tmp_path, None))
-    assert own["prompts_sha256"] != shipped["prompts_sha256"]
-    command = ["--mode", "replay", "--store", str(tmp_path), "--model", "opus-4.5", "--output", str(tmp_path / "out")]
-    assert main(command) == 1
-    assert "UNSCORED  replay_miss" in capsys.readouterr().err
-    result = json.loads((tmp_path / "out").read_text(encoding="utf-8"))
-    assert (result["model_requested"], result["models_answered"]) == ("claude-opus-4-5-20251101", [])
-    # Of the dead scanner two judges say that they do not apply, without asking.
-    assert [judge["unscored"] for judge in result["judges"].values()] == [8, 7, 8, 7]
-    assert [judge["exact_agreement"] for judge in result["judges"].values()] == [0, 0.125, 0, 0.125]

@@ -1,0 +1,64 @@
+"""What is known of a model and a prompt: the calibration that the store keeps, and whether it passed."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.core.documents import DocumentError, parse_json, read_input
+from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.judges.judge import Judge
+from gitleaks_eval.judges.message import SYSTEM
+from gitleaks_eval.judges.prompt import load_template
+
+LARGEST = 1 << 20
+
+
+def prompt_sha256(judge: Judge, folder: Path | None) -> str:
+    """The SHA-256, in hex, of what a judge is told: its template and the system message."""
+    return hashlib.sha256(f"{SYSTEM}\n{load_template(judge, folder).text}".encode()).hexdigest()
+
+
+def calibration_path(store: Path, model: str) -> Path:
+    """Where the store keeps the calibration of a model (a full id)."""
+    return store / f"calibration-{hashlib.sha256(model.encode()).hexdigest()[:16]}.json"
+
+
+def keep_calibration(store: Path, model: str, fail_under: float, dimensions: Mapping[str, Any]) -> None:
+    """Keep what a calibration of a model came to: by dimension its `prompt_sha256`, `kappa` and whether it `passes`.
+
+    Raises:
+        OSError: when it cannot be written.
+    """
+    document = {"model": model, "fail_under": fail_under, "dimensions": dimensions}
+    write_atomically(calibration_path(store, model), (json.dumps(document, indent=2) + "\n").encode("ascii"))
+
+
+def passing(store: Path, models: Iterable[str], prompts: Mapping[str, str]) -> tuple[frozenset[str], list[str]]:
+    """The dimensions in which every model has passed with these prompts (SHA-256 by dimension), and what is wrong."""
+    passed, problems = set(prompts), []
+    for model in models:
+        path = calibration_path(store, model)
+        try:
+            dimensions = _dimensions(read_input(path, LARGEST), model)
+        except FileNotFoundError:
+            dimensions = {}
+        except (OSError, DocumentError) as error:
+            dimensions = {}
+            reason = getattr(error, "strerror", None) or error
+            problems.append(f"the calibration {path} is not read ({reason}); remove it and calibrate again")
+        passed &= {
+            name
+            for name, one in dimensions.items()
+            if one.get("passes") is True and one.get("prompt_sha256") == prompts.get(name)
+        }
+    return frozenset(passed), problems
+
+
+def _dimensions(content: bytes, model: str) -> Mapping[str, Mapping[str, Any]]:
+    document = parse_json(content)
+    found = document.get("dimensions") if isinstance(document, dict) and document.get("model") == model else None
+    if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+        raise DocumentError("it is no calibration of this model")
+    return found

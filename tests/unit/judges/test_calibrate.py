@@ -1,0 +1,171 @@
+"""Calibration can fail: a constant does, the figures are those of others, and a passing one is remembered."""
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from gitleaks_eval.judges.agreement import krippendorff_alpha, quadratic_kappa, rank_correlation
+from gitleaks_eval.judges.calibrate import calibrate, main, material_of
+from gitleaks_eval.judges.calibrated import calibration_path, keep_calibration, passing, prompt_sha256
+from gitleaks_eval.judges.faults import DA, FAULTS, FP, SC, SV
+from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
+from gitleaks_eval.judges.shipped import SHIPPED
+
+MODEL = "claude-opus-5-5"
+
+
+@pytest.fixture(scope="module")
+def heuristic() -> dict[str, Any]:
+    return calibrate(JudgeSettings(mode=HEURISTIC))
+
+
+# --- figures
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores"),
+    [
+        ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]),
+        ([1, 2, 3, 4, 5], [5, 4, 3, 2, 1]),
+        ([1, 1, 2, 3, 5, 5, 4], [1, 2, 2, 4, 5, 3, 4]),
+        ([5, 5, 4, 3, 1], [5, 5, 5, 5, 5]),
+    ],
+)
+def test_kappa_is_that_of_scikit_learn(labels: list[int], scores: list[int]) -> None:
+    expected = cohen_kappa_score(labels, scores, weights="quadratic", labels=[1, 2, 3, 4, 5])
+    assert quadratic_kappa(labels, scores) == pytest.approx(expected)
+
+
+def test_a_constant_agrees_by_chance_alone() -> None:
+    assert quadratic_kappa([1, 2, 3, 4, 5], [3] * 5) == pytest.approx(0)
+    assert quadratic_kappa([5, 5], [5, 5]) == 0
+    assert quadratic_kappa([], []) is None
+
+
+def test_alpha_is_that_of_the_published_example() -> None:
+    # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section D: ordinal, four observers.
+    none = None
+    observers = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, none, none, none],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, none, 3],
+        [none, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, none],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, none],
+    ]
+    assert krippendorff_alpha(list(zip(*observers, strict=True))) == pytest.approx(0.815, abs=0.0005)
+    assert krippendorff_alpha([(5, 5), (5, 5)]) is None
+    assert krippendorff_alpha([(1, 1), (5, 5)]) == pytest.approx(1)
+
+
+def test_rank_correlation_has_ties_at_their_mean_rank() -> None:
+    # By hand: ranks 1.5, 1.5, 3, 4 and 4, 2.5, 2.5, 1.
+    assert rank_correlation([0, 0, 1, 2], [5, 4, 4, 1]) == pytest.approx(-0.8333, abs=1e-4)
+    assert rank_correlation([0, 1], [3, 3]) is None
+
+
+# --- faults
+
+
+def test_there_are_thirty_faults_and_every_band_in_every_dimension() -> None:
+    assert len(FAULTS) >= 30
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS)
+    for dimension in (DA, FP, SC, SV):
+        labels = {fault.label(dimension)[0] for fault in FAULTS if dimension not in fault.unlabelled}
+        assert {1, 2, 3, 4, 5} <= labels, dimension
+
+
+def test_each_fault_misses_as_many_as_it_says() -> None:
+    for fault in FAULTS:
+        facts = material_of(fault).facts
+        found = sum(one.found() for one in facts)
+        assert sum(one.expected for one in facts) - found == fault.missed, fault.name
+
+
+def test_a_report_without_a_fault_fails_no_critical_check() -> None:
+    assert material_of(FAULTS[0]).failed_checks == []
+
+
+# --- whether it can fail
+
+
+def test_heuristics_pass_and_say_so_in_every_figure(heuristic: dict[str, Any]) -> None:
+    assert heuristic["passes"]
+    for one in heuristic["judges"].values():
+        assert one["kappa"] > 0.9
+        assert one["within_one"] > 0.9
+        assert one["unscored"] == 0
+        assert one["baselines"]["always_5"] == one["baselines"]["always_3"] == 0
+        assert one["baselines"]["heuristic"] == one["kappa"]
+    assert heuristic["judges"][DA]["rank_correlation"] < -0.9
+
+
+def test_labels_are_not_what_the_heuristic_says(heuristic: dict[str, Any]) -> None:
+    outcomes = Counter(one["label"] == one["score"] for one in heuristic["faults"])
+    assert outcomes[False] > 3
+    assert all(one["reason"] for one in heuristic["faults"])
+
+
+def test_a_kappa_below_what_is_asked_is_status_1_and_a_wrong_bound_status_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = ["--mode", "heuristic", "--output", str(tmp_path / "result.json")]
+    assert main([*output, "--fail-under", "0.99"]) == 1
+    assert capsys.readouterr().out.count("FAILS") == 1
+    assert json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))["fail_under"] == 0.99
+    for wrong in ("0", "1.5", "-1"):
+        with pytest.raises(SystemExit) as ended:
+            main([*output, f"--fail-under={wrong}"])
+        assert ended.value.code == 2
+
+
+def test_a_calibration_that_lacks_verdicts_does_not_pass_and_names_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--mode", "replay", "--store", str(tmp_path), "--model", "opus-4.5", "--output", str(tmp_path / "out")]
+    assert main(command) == 1
+    assert "UNSCORED  replay_miss" in capsys.readouterr().err
+    result = json.loads((tmp_path / "out").read_text(encoding="utf-8"))
+    assert result["model_requested"] == "claude-opus-4-5-20251101"
+    assert not any(one["passes"] for one in result["judges"].values())
+
+
+# --- what is remembered
+
+
+def remembered(folder: Path, **changes: Any) -> dict[str, Any]:
+    one = {"prompt_sha256": prompt_sha256(SHIPPED[0], None), "kappa": 0.8, "passes": True, **changes}
+    keep_calibration(folder, MODEL, 0.6, {DA: one})
+    document: dict[str, Any] = json.loads(calibration_path(folder, MODEL).read_text(encoding="utf-8"))
+    return document
+
+
+PROMPTS = {judge.dimension: prompt_sha256(judge, None) for judge in SHIPPED}
+
+
+def test_a_dimension_is_calibrated_where_this_model_passed_with_this_prompt(tmp_path: Path) -> None:
+    assert passing(tmp_path, [MODEL], PROMPTS) == (frozenset(), [])
+    assert remembered(tmp_path)["fail_under"] == 0.6
+    assert passing(tmp_path, [MODEL], PROMPTS) == (frozenset({DA}), [])
+    assert passing(tmp_path, [MODEL, "another"], PROMPTS)[0] == frozenset()
+    assert passing(tmp_path, [MODEL], {**PROMPTS, DA: "0" * 64})[0] == frozenset()
+    remembered(tmp_path, passes=False)
+    assert passing(tmp_path, [MODEL], PROMPTS)[0] == frozenset()
+
+
+@pytest.mark.parametrize("content", [b"[]", b"{", b'{"model": "other", "dimensions": {}}', b'{"model": 5}', b"\xff"])
+def test_a_calibration_of_the_wrong_shape_is_named_and_calibrates_nothing(tmp_path: Path, content: bytes) -> None:
+    path = calibration_path(tmp_path, MODEL)
+    path.write_bytes(content)
+    found, (problem,) = passing(tmp_path, [MODEL], PROMPTS)
+    assert found == frozenset()
+    assert str(path) in problem
+
+
+def test_a_pipe_in_the_place_of_a_calibration_keeps_nobody_waiting(tmp_path: Path) -> None:
+    path = calibration_path(tmp_path, MODEL)
+    os.mkfifo(path)
+    assert str(path) in passing(tmp_path, [MODEL], PROMPTS)[1][0]
