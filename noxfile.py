@@ -117,6 +117,13 @@ def lint(session: nox.Session) -> None:
 
 
 @nox.session
+def layers(session: nox.Session) -> None:
+    """Show floors, the longest module and imports in functions, and hold them to their limits."""
+    session.install("-e", ".[dev]")
+    session.run("pytest", "-rP", "-q", "tests/test_layers.py", *session.posargs)
+
+
+@nox.session
 def typecheck(session: nox.Session) -> None:
     """Check types with mypy, strictly, in sources and tests."""
     session.install("-e", ".[dev]")
@@ -153,7 +160,7 @@ def build_repos(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure what speed is promised, as ratios: `nox -s bench -- [inert|cold|candidates|matching|many|large]`."""
+    """Measure what speed is promised: `nox -s bench -- [inert|version|cold|candidates|matching|many|large]`."""
     # As users have it: what only our tests need makes pytest itself slower.
     session.install(".")
     session.run("python", "benchmarks/bench.py", *session.posargs)

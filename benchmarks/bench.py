@@ -77,6 +77,17 @@ def inert(folder: Path) -> None:
     print(f"inert: adds {added:.1f} ms to {before:.0f} ms; ratio {ratio:.3f} (promised: < 10 ms)")
 
 
+def version(folder: Path) -> None:
+    """The command says its version without loading pytest, 150 ms after a bare Python would have ended."""
+    bare, command = in_turn(
+        20,
+        lambda: measured([sys.executable, "-c", ""], folder),
+        lambda: measured([sys.executable, "-m", "gitleaks_eval", "--version"], folder),
+    )
+    added = (command[0] - bare[0]) * 1000
+    print(f"version: adds {added:.0f} ms to {bare[0] * 1000:.0f} ms of bare Python (promised: <= 150 ms)")
+
+
 def cold(folder: Path) -> None:
     """Nine scenarios built, scanned and checked, against as many empty tests and bare scans.
 
@@ -293,6 +304,7 @@ def main() -> None:
     """Measure what is named, else everything."""
     benchmarks = {
         "inert": inert,
+        "version": version,
         "cold": cold,
         "coverage": coverage,
         "candidates": candidates,

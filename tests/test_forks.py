@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,32 +22,39 @@ def pytest_configure(config):
         "paths": sys.path,
         "environment": dict(os.environ),
         "folder": os.getcwd(),
-        "ours": sorted(name for name in sys.modules if name.startswith("gitleaks_eval")),
         "plugins": sorted(name for name, one in config.pluginmanager.list_name_plugin() if one and not name.isdigit()),
         "files": len(fds),
         "handlers": [str(signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)],
         "encodings": [sys.stdout.encoding, sys.getfilesystemencoding(), sys.flags.utf8_mode],
         "threads": threading.active_count(),
         "switches": [gc.isenabled(), sys.dont_write_bytecode, sys.getswitchinterval(), sys.getrecursionlimit()],
-        "umask": os.umask(0o022),
+        "umask": [umask := os.umask(0), os.umask(umask)],
         "filters": [str(one[:2]) for one in warnings.filters],
-        "main": sys.modules["__main__"].__spec__.name,
+        "main": getattr(sys.modules["__main__"].__spec__, "name", None),
     }
-    (Path(__file__).parent / "seen.json").write_text(json.dumps(seen))
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    (Path(__file__).parent / f"seen{worker}.json").write_text(json.dumps(seen))
 """
 
 
-def seen(pytester: pytest.Pytester) -> object:
-    return json.loads((pytester.path / "seen.json").read_text(encoding="utf-8"))
+def seen(pytester: pytest.Pytester) -> dict[str, Any]:
+    """What the run saw, or its first worker."""
+    path = max(pytester.path.glob("seen*.json"), key=lambda path: path.name == "seengw0.json")
+    look: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    # The first is another one for each run, the others are readline's, for a Python that is started anew.
+    for name in ("PYTEST_XDIST_TESTRUNUID", "COLUMNS", "LINES"):
+        look["environment"].pop(name, None)
+    return look
 
 
+@pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
 def test_a_forked_run_sees_what_a_run_in_a_python_of_its_own_sees(
-    pytester: pytest.Pytester, forks: "Forks", request: pytest.FixtureRequest
+    pytester: pytest.Pytester, forks: "Forks", request: pytest.FixtureRequest, parallel: list[str]
 ) -> None:
     pytester.makeconftest(LOOK)
     before = os.umask(0o027)
     request.addfinalizer(lambda: os.umask(before))
-    command = [sys.executable, "-m", "pytest", "--co", "-q", "-p", "no:anyio", "-p", "no:hypothesispytest"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:anyio", "-p", "no:hypothesispytest", *parallel]
     environment = {**os.environ, "PYTHONPATH": str(pytester.mkdir("added")), "ONE_MORE": "here"}
     done = subprocess.run(command, env=environment, check=False, capture_output=True, stdin=subprocess.DEVNULL)
     own = seen(pytester)
@@ -73,6 +80,22 @@ def test_what_python_reads_when_it_starts_is_left_to_a_python_of_its_own(forks: 
 def test_a_forked_run_ends_as_it_ends(pytester: pytest.Pytester, how: str, status: int) -> None:
     pytester.makeconftest(f"import os\n\ndef pytest_unconfigure():\n    {how}\n")
     assert pytester.runpytest_subprocess().ret == status
+
+
+def test_a_worker_that_is_forked_and_crashes_is_replaced_by_another(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import os, pytest
+
+        @pytest.mark.parametrize("number", range(4))
+        def test_one(number):
+            if number == 1:
+                os._exit(3)
+        """
+    )
+    result = pytester.runpytest_subprocess("-n2")
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(["*worker 'gw?' crashed while running *test_one?1?'*"])
 
 
 def test_what_is_to_be_done_at_exit_is_done_and_what_is_printed_arrives(pytester: pytest.Pytester) -> None:

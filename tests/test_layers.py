@@ -1,4 +1,9 @@
-"""The house: packages on floors, arrows that point down, and a core that knows no pytest."""
+"""The house: packages on floors, arrows that point down, and a core that knows no pytest.
+
+`nox -s layers` shows the figures that these tests print.
+"""
+
+# ruff: noqa: T201 - as above
 
 import ast
 import json
@@ -10,11 +15,13 @@ from pathlib import Path
 
 import grimp
 import pytest
+import tomlkit
 from importlinter.cli import lint_imports
 
 from gitleaks_eval.core.resources import PACKAGE
 
 ROOT = Path(__file__).parents[1]
+FLOORS_AT_MOST = 8
 LONGEST = 350
 # Imports in functions, each with its measured reason beside it. Where another is added, one goes.
 LATE_AT_MOST = 10
@@ -46,7 +53,11 @@ def late_imports(tree: ast.Module) -> Iterator[ast.stmt]:
 
 def test_packages_import_only_what_lies_on_lower_floors(capsys: pytest.CaptureFixture[str]) -> None:
     broken = lint_imports(str(ROOT / "pyproject.toml"), no_cache=True)
-    assert not broken, capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert not broken, shown
+    (contract,) = tomlkit.parse((ROOT / "pyproject.toml").read_bytes()).unwrap()["tool"]["importlinter"]["contracts"]
+    print(f"{len(contract['layers'])} floors of packages (at most {FLOORS_AT_MOST})")
+    assert len(contract["layers"]) <= FLOORS_AT_MOST
 
 
 def test_modules_import_each_other_in_no_circle() -> None:
@@ -54,11 +65,14 @@ def test_modules_import_each_other_in_no_circle() -> None:
     # The face imports nothing until a name is asked for.
     others = graph.modules - {"gitleaks_eval"}
     TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in others}).prepare()
+    print(f"no circle among {len(others)} modules")
 
 
-@pytest.mark.parametrize("path", SOURCES.values(), ids=SOURCES)
-def test_no_module_is_longer_than_a_reader_can_hold(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+def test_no_module_is_longer_than_a_reader_can_hold() -> None:
+    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in SOURCES.items()}
+    longest = max(lines, key=lines.__getitem__)
+    print(f"longest module: {longest}, {lines[longest]} lines (at most {LONGEST})")
+    assert [name for name in lines if lines[name] > LONGEST] == []
 
 
 def test_few_imports_stand_in_functions_and_each_says_what_it_saves() -> None:
@@ -69,7 +83,8 @@ def test_few_imports_stand_in_functions_and_each_says_what_it_saves() -> None:
             line = text.splitlines()[node.lineno - 1]
             assert "# noqa: PLC0415 - " in line, f"{name}:{node.lineno}"
             late.append(f"{name}:{node.lineno}: {line.strip()}")
-    assert len(late) <= LATE_AT_MOST, "\n".join(late)
+    print(f"{len(late)} imports in functions (at most {LATE_AT_MOST}):", *late, sep="\n  ")
+    assert len(late) <= LATE_AT_MOST
 
 
 def test_importing_anything_but_the_plugin_and_the_checks_loads_no_pytest() -> None:
@@ -83,11 +98,17 @@ for name in json.loads(sys.argv[1]):
 """
     done = subprocess.run([sys.executable, "-c", code, json.dumps(PURE)], check=False, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+    print(f"{len(PURE)} of {len(SOURCES)} modules load no pytest")
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_no_module_uses_pytests_private_ones(name: str) -> None:
-    tree = ast.parse(SOURCES[name].read_text(encoding="utf-8"))
+def imported(tree: ast.Module) -> set[str]:
     modules = {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    assert not {module for module in modules if module.split(".")[0] == "_pytest"}
+    return modules | {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+
+
+def test_no_module_uses_pytests_private_ones() -> None:
+    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
+    used = {
+        name: [module for module in imported(tree) if module.split(".")[0] == "_pytest"] for name, tree in trees.items()
+    }
+    assert {name: modules for name, modules in used.items() if modules} == {}

@@ -35,11 +35,12 @@ SECONDS = 60
 # A stub is the real binary until it is asked to scan: its --help and its version are true.
 PRELUDE = """\
 #!{python} -ISB
-import fcntl, json, os, signal, subprocess, sys, time
+import os, sys
 
 REAL, HERE, arguments = {real!r}, {here!r}, sys.argv[1:]
 if arguments[0] not in ("git", "detect"):
     os.execv(REAL, [REAL, *arguments])
+import fcntl, json, signal, subprocess, time
 source, report = arguments[1], arguments[arguments.index("--report-path") + 1]
 
 def honest():

@@ -90,8 +90,19 @@ def _grams(values: Iterable[str]) -> frozenset[bytes]:
     return frozenset(grams)
 
 
+@cache
+def _quarters(grams: frozenset[bytes]) -> frozenset[bytes]:
+    return frozenset(gram[start : start + 4] for gram in grams for start in range(5))
+
+
 def _revealed(content: bytes, grams: frozenset[bytes]) -> set[bytes]:
-    words = set(WORD.findall(FRACTION.sub(b" ", content)))
+    # Eight characters hold one of the blocks of four that a word consists of: few words are looked at closely.
+    quarters = _quarters(grams)
+    words = [
+        word
+        for word in set(WORD.findall(FRACTION.sub(b" ", content)))
+        if not quarters.isdisjoint([word[start : start + 4] for start in range(0, len(word) - 3, 4)])
+    ]
     return {word[start : start + 8] for word in words for start in range(len(word) - 7)} & grams
 
 

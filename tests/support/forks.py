@@ -1,15 +1,18 @@
 """Runs of pytest under test, each in a process of its own, forked from one that has imported pytest already.
 
-Starting Python and its imports is half of what a run takes, and there are a thousand runs. The process that they are
-forked from has imported pytest and third parties, and nothing of ours: a run still loads the plugin by itself.
+Starting Python and its imports is most of what a run takes, and there are a thousand runs. The process that they are
+forked from has imported what they import; where a run would find another copy of ours, it imports that by itself.
+What depends on who imports what has a Python of its own (`python_of_its_own`), and so has what is installed.
 """
 
 import atexit
 import contextlib
 import functools
+import gc
 import importlib
 import json
 import os
+import pkgutil
 import runpy
 import signal
 import socket
@@ -18,11 +21,15 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import IO, NoReturn
 
 from _pytest.assertion import install_importhook
 from _pytest.config import get_config
+from forked_workers import fork_workers
+
+import gitleaks_eval
 
 # What a run imports anyway; one that is not there is not imported.
 IMPORTED = """\
@@ -36,6 +43,8 @@ xml.etree.ElementTree
 """.split()
 # Plugins that pytest finds by itself. It rewrites their assertions, and says so of one that was imported otherwise.
 PLUGINS = "anyio.pytest_plugin pytest_jsonreport.plugin pytest_metadata.plugin xdist.looponfail xdist.plugin".split()
+# What is tested; of it, what is a program and what brings the SDK are not imported.
+OURS = Path(gitleaks_eval.__file__).parent
 # What Python itself reads of the environment when it starts: with another value a run needs a Python of its own.
 READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
 # Runs that are about something else ask for no rules, places and entries, which would make each a second longer.
@@ -148,10 +157,15 @@ def _line(connection: socket.socket) -> str:
 
 def serve(connection: socket.socket, imported: Sequence[str]) -> None:
     """Fork a run for each that is asked for, until nobody can ask any more."""
-    with _rewriting(PLUGINS):
-        for name in [*IMPORTED, *PLUGINS, *imported]:
+    modules = (module.name for module in pkgutil.walk_packages([str(OURS)], f"{OURS.name}."))
+    ours = [name for name in modules if not name.endswith((".__main__", ".judges.live"))]
+    with _rewriting([*PLUGINS, OURS.name]):
+        for name in [*IMPORTED, *PLUGINS, *ours, *imported]:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
+    # pytest collects garbage five times a run: what is here already is none, and was half of the time of a short run.
+    gc.collect()
+    gc.freeze()
     while True:
         said, fds, _, _ = socket.recv_fds(connection, 1, 3)
         if not said:
@@ -205,6 +219,12 @@ def _become(arguments: list[str], folder: str, environment: dict[str, str], fds:
     if plugin := sys.modules.get("xdist.plugin"):
         # Its workers get the path as it was when this module was imported.
         vars(plugin)["_sys_path"][:] = sys.path
+        if any(argument.startswith("-n") for argument in arguments):
+            fork_workers()
+    found = PathFinder.find_spec(OURS.name, sys.path)
+    if not found or found.origin != str(OURS / "__init__.py"):
+        for name in [name for name in sys.modules if name.partition(".")[0] == OURS.name]:
+            del sys.modules[name]
     sys.argv = ["pytest", *arguments]
     try:
         runpy.run_module("pytest", run_name="__main__", alter_sys=True)
