@@ -47,6 +47,7 @@ def seen(pytester: pytest.Pytester) -> dict[str, Any]:
     return look
 
 
+@pytest.mark.usefixtures("usual_kinds")
 @pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
 def test_a_forked_run_sees_what_a_run_in_a_python_of_its_own_sees(
     pytester: pytest.Pytester, forks: "Forks", request: pytest.FixtureRequest, parallel: list[str]

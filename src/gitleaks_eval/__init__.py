@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gitleaks_eval.analysis.envelope import Analysis
+    from gitleaks_eval.analysis.matching import missed_places
     from gitleaks_eval.checks.evidence import (
         Evidence,
         check_at_least,
@@ -54,6 +55,7 @@ __all__ = [
     "conclude",
     "evaluate",
     "first",
+    "missed_places",
     "not_applicable",
     "whole",
 ]
@@ -64,6 +66,7 @@ _EVIDENCE = (
 )
 _HOMES = {
     "analysis.envelope": ("Analysis",),
+    "analysis.matching": ("missed_places",),
     "checks.evidence": _EVIDENCE,
     "checks.mark": ("check", "not_applicable"),
     "core.errors": ("EvaluationError", "InputError"),

@@ -85,7 +85,7 @@ def test_real_repositories_alone_have_no_decision(pytester: pytest.Pytester, opt
     result = pytester.runpytest_subprocess(*options[:2], named, "--gitleaks-only=repos")
     assert result.ret == 0
     result.stdout.fnmatch_lines(
-        ["NO DECISION  nothing that was evaluated has a ground truth", "real  real  1 findings*"]
+        ["NO DECISION  nothing that was evaluated has a ground truth", "real  real  1 finding; *"]
     )
     document = report(pytester)
     assert schema_problems("report", document) == []
@@ -98,7 +98,8 @@ def test_judges_of_real_repositories_alone_have_no_baseline_and_look_at_nothing_
 ) -> None:
     judges = ["--gitleaks-judges", "--gitleaks-judge-mode=heuristic", repository(pytester.path / "real")]
     result = pytester.runpytest_subprocess(*options[:2], *judges, "--gitleaks-only=repos")
-    assert result.ret == 1
+    # Their judges are advisory.
+    assert result.ret == 0
     result.stdout.no_fnmatch_line("0 categories *")
     document = report(pytester)
     assert schema_problems("report", document) == []

@@ -101,7 +101,8 @@ def test_one_allowed_folder_and_a_narrowed_a_dropped_or_a_widened_entry_are_regr
     assert (pairs["narrow"]["rules_lost"], pairs["narrow"]["entries_wider"]) == (["acme"], [])
     assert (pairs["dropped"]["rules_lost"], pairs["dropped"]["rules_gained"]) == (["acme"], ["other"])
     assert (pairs["wider"]["rules_lost"], pairs["wider"]["entries_wider"]) == ([], ["wider:10"])
-    assert len(pairs["sources"]["places_lost"]) == 72
+    # Of the 72 below src/ the team hides the one with .lock already.
+    assert len(pairs["sources"]["places_lost"]) == 71
     # One more rule makes no entry wider.
     assert (pairs["more"]["rules_gained"], pairs["more"]["entries_wider"]) == (["more"], [])
 

@@ -147,6 +147,11 @@ def match_findings(
     return Matching(tuple(matches), expected.total_secrets, detected, missed, unexpected, compared)
 
 
+def missed_places(expected: Expected, reported: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The places (`file:line`, or the file) of what is expected and not reported, one to one."""
+    return [one.place for one in match_findings(expected, reported).matches if one.status == MISSED]
+
+
 @collector_paused()
 def matching_from_json(document: Mapping[str, Any]) -> Matching:
     """A matching that was written as JSON."""

@@ -13,11 +13,11 @@ from gitleaks_eval import (
     check_contains,
     check_equal,
     conclude,
+    missed_places,
     not_applicable,
     whole,
 )
 from gitleaks_eval import check as check_of
-from gitleaks_eval.analysis.matching import MISSED, match_findings
 
 check = partial(check_of, category="Accuracy")
 
@@ -156,8 +156,7 @@ def _refuse_unknown_rules(expected: Expected) -> None:
 
 def _check_loosely(expected: Expected, analysis: Analysis, evidence: Evidence) -> None:
     """Hold labels that say less than a rule and a line against the findings, one to one."""
-    matches = match_findings(expected, analysis.findings()).matches
-    missing = sorted(one.place for one in matches if one.status == MISSED)
+    missing = sorted(missed_places(expected, analysis.findings()))
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
     message = f"missing {', '.join(missing[:3])}{more}" if missing else f"findings: all {len(expected.findings)} found"
     conclude(evidence, not missing, message, len(expected.findings), len(expected.findings) - len(missing))

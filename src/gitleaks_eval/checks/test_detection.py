@@ -14,7 +14,6 @@ from gitleaks_eval import (
     not_applicable,
 )
 from gitleaks_eval import check as check_of
-from gitleaks_eval.core.text import numbered
 
 MAX_ENTROPY_BITS = 8
 SHORT_PREVIEW = 8
@@ -65,7 +64,7 @@ def test_SD_5_entropy(analysis: Analysis, evidence: Evidence) -> None:
         if not _is_entropy(finding.get("entropy", 0))
     ]
     message = (
-        f"{numbered(len(invalid), 'finding')} with an entropy outside 0 to 8"
+        f"{len(invalid)} finding{'s' * (len(invalid) != 1)} with an entropy outside 0 to 8"
         if invalid
         else "entropies: all within 0 to 8"
     )

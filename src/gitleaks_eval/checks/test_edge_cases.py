@@ -4,7 +4,6 @@ from functools import partial
 
 from gitleaks_eval import Analysis, Evidence, Expected, conclude, first, not_applicable
 from gitleaks_eval import check as check_of
-from gitleaks_eval.core.text import numbered
 
 BINARY_EXTENSIONS = (
     ".exe", ".dll", ".so", ".dylib", ".bin", ".png", ".jpg", ".gif", ".pdf", ".zip", ".tar", ".gz",
@@ -53,7 +52,7 @@ def test_EC_4_binary_files(expected: Expected, analysis: Analysis, evidence: Evi
     if not expected.has_binary_files:
         not_applicable("N/A - repo is not expected to have binary files")
     found = [path for path in analysis.paths() if path.lower().endswith(BINARY_EXTENSIONS)]
-    message = f"{numbered(len(found), 'finding')} in binary files" if found else "binary files: no findings"
+    message = f"{len(found)} finding{'s' * (len(found) != 1)} in binary files" if found else "binary files: no findings"
     conclude(evidence, not found, message, "no findings in binary files", first(found))
 
 

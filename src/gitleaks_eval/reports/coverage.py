@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from gitleaks_eval.checks.result import FAILED
-from gitleaks_eval.core.text import few, markdown
+from gitleaks_eval.core.text import few, markdown, numbered
 from gitleaks_eval.coverage.places_map import ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN
 from gitleaks_eval.coverage.result import ENTRY, PLACE, TOGETHER
 from gitleaks_eval.reports.run import Run
@@ -30,7 +30,7 @@ def next_step(run: Run) -> Iterator[str]:
     if run.incomplete:
         yield "next: mend what could not be run, and run again"
     elif run.scorecard.findings.missed:
-        yield "next: find again what is MISSED; `gitleaks-eval explain FILE:LINE` says what stops a rule"
+        yield _about_missed(run)
     elif failed & {ENTRY, TOGETHER}:
         yield "next: narrow the entries that FAILED names; what is meant so, `gitleaks-eval accept` accepts"
     elif failed:
@@ -50,6 +50,13 @@ def next_step(run: Run) -> Iterator[str]:
         yield f"{len(notices)} may be deleted ({few(first, NAMED_AT_MOST)}); see scorecard.md"
 
 
+def _about_missed(run: Run) -> str:
+    hidden = sum(text.startswith("hidden by ") for text in run.hidden.values())
+    if hidden >= run.scorecard.findings.missed:
+        return "next: narrow the entries that hide what is MISSED; what is meant so, `gitleaks-eval accept` accepts"
+    return "next: find again what is MISSED; `gitleaks-eval explain FILE:LINE` says what stops a rule"
+
+
 def failed_lines(run: Run) -> Iterator[str]:
     """Each rule and entry that fails, and the places by what hides them; at most 20 lines."""
     failed = [result for result in run.surveys if result.outcome == FAILED]
@@ -64,7 +71,7 @@ def failed_lines(run: Run) -> Iterator[str]:
         yield f"FAILED  {count} place{'s' * (count != 1)}  {text}"
     if len(by) > NAMED_AT_MOST:
         more = sum(count for _, count in by.most_common()[NAMED_AT_MOST:])
-        yield f"FAILED  {more} more places"
+        yield f"FAILED  {numbered(more, 'more place')}"
 
 
 def coverage_markdown(run: Run) -> Iterator[str]:

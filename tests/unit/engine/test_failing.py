@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from gitleaks_eval.engine.failing import why_failing
+from gitleaks_eval.judges.verdict import Combined
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE
 
 
 def run(decision: str | None = "STRONG_PASS", *, failed: bool = False, **said: bool) -> Any:
-    result = SimpleNamespace(check_id="SA-1", outcome="failed" if failed else "passed")
-    flags = {"incomplete": False, "partial": False, **said}
+    result = SimpleNamespace(check_id="SA-1", nodeid="a::b", outcome="failed" if failed else "passed")
+    flags = {"incomplete": False, "partial": False, "combined": None, **said}
     return SimpleNamespace(scorecard=SimpleNamespace(guarded_decision=decision), results=[result], **flags)
 
 
@@ -46,10 +47,14 @@ def test_failures_of_a_part_are_reasons_unless_it_was_to_compare() -> None:
     assert why_failing(part, None, None, compares=True) == []
     assert why_failing({"": run(failed=True)}, None, None) == []
     assert why_failing({"": run(None, partial=True)}, None, None) == []
+    assert why_failing(part, None, None, accepted=["a::b"]) == []
 
 
 def test_a_decision_with_judges_is_a_reason() -> None:
-    judged: Any = SimpleNamespace(guarded_decision="FAIL")
-    assert why_failing({}, None, judged) == ["the decision with judges is FAIL"]
-    judged.guarded_decision = "WEAK_PASS"
-    assert why_failing({}, None, judged) == []
+    for decision in ("FAIL", "INCOMPLETE"):
+        judged = Combined(None, decision, decision)
+        assert why_failing({}, None, judged) == [f"the decision with judges is {decision}"]
+        beside = run()
+        beside.combined = judged
+        assert why_failing({"": beside}, None, None) == [f"the decision with judges is {decision}"]
+    assert why_failing({}, None, Combined(4.0, "WEAK_PASS", "WEAK_PASS")) == []
