@@ -1000,6 +1000,7 @@ def test_a_run_that_is_killed_takes_its_scanner_with_it_and_the_next_run_sweeps_
         run.send_signal(number)
         run.wait()
     _assert_all_gone(pytester.path)
-    assert list(scratch.glob("gitleaks-eval-*/scan-*/report.json"))
+    # A worker may have noticed that it is alone before it was ended, and have removed its scan by itself.
+    assert parallel or list(scratch.glob("gitleaks-eval-*/scan-*/report.json"))
     assert evaluate(binary=make_stub("honest()")).status == 0
     assert list(scratch.glob("gitleaks-eval-*")) == []
