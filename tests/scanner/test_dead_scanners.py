@@ -230,6 +230,22 @@ def _pids(folder: Path) -> list[int]:
     return [int(line) for line in (folder / "pids").read_text(encoding="utf-8").split()]
 
 
+def _wait_for_end_of_session(number: int) -> None:
+    """Wait for workers that had no scan yet, and so have left no trace: each ends within a second by itself."""
+    deadline = time.monotonic() + SECONDS
+    while any(_session_of(process) == number for process in Path("/proc").glob("[0-9]*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _session_of(process: Path) -> int | None:
+    try:
+        state, _, _, session = (process / "stat").read_text(encoding="utf-8").rpartition(") ")[2].split()[:4]
+    except OSError:
+        return None
+    return None if state == "Z" else int(session)
+
+
 def _assert_all_gone(folder: Path) -> None:
     left = [pid for pid in _pids(folder) if not _is_gone(pid)]
     for pid in left:
@@ -1000,6 +1016,7 @@ def test_a_run_that_is_killed_takes_its_scanner_with_it_and_the_next_run_sweeps_
         run.send_signal(number)
         run.wait()
     _assert_all_gone(pytester.path)
+    _wait_for_end_of_session(run.pid)
     # A worker may have noticed that it is alone before it was ended, and have removed its scan by itself.
     assert parallel or list(scratch.glob("gitleaks-eval-*/scan-*/report.json"))
     assert evaluate(binary=make_stub("honest()")).status == 0

@@ -76,7 +76,7 @@ def upgraded(repositories: Path, gitleaks: Callable[[str], Path], tmp_path_facto
     return evaluate(
         tmp_path_factory.mktemp("upgraded"),
         *(f"--gitleaks-version={version}" for version in (OLD, NEW)),
-        *("--gitleaks-config=builtin", "--gitleaks-only=repos"),
+        *("--gitleaks-config=builtin", "--gitleaks-only=repos", "-rx"),
         *(f"--gitleaks-real-repo={repositories / name}" for name in ("mixed", "long")),
     )
 
@@ -138,8 +138,8 @@ def test_what_differs_is_never_safe_and_a_test_of_each_repository_says_it(upgrad
     assert upgraded.verdicts == {NEW: "REVIEW"}
     # To review is no failure unless that is asked for.
     assert upgraded.status == 0
-    assert f"test_differences[{NEW}-mixed]" in upgraded.text
-    assert f"FAILED {NEW}-long" not in upgraded.text
+    (told,) = (line for line in upgraded.text.splitlines() if line.startswith("XFAIL "))
+    assert f"test_differences[{NEW}-mixed]" in told
     assert upgraded.line("REVIEW").endswith("1 new in mixed (real, unlabelled)")
 
 
