@@ -19,10 +19,12 @@ from gitleaks_eval.coverage.subject import subject_of
 from gitleaks_eval.engine.coverage import survey_left
 from gitleaks_eval.engine.missed import Hidden, hidden_findings
 from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
 from gitleaks_eval.judges.judge import Judge, checked_judges
 from gitleaks_eval.judges.material import MODES, REAL_WORLD, SYNTHETIC, Facts, Material
+from gitleaks_eval.judges.pairwise import planned_questions
 from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
@@ -68,14 +70,10 @@ class Judging:
         Raises:
             InputError: when it does.
         """
-        settings = self.settings
-        planned = len(cases) * settings.samples * len(settings.models)
-        if settings.mode == LLM and planned > settings.max_calls:
-            raise InputError(
-                f"--gitleaks-judges: this run plans {planned} questions ({len(cases)} judges, {settings.samples} "
-                f"samples, {len(settings.models)} models) and gitleaks_judge_max_calls allows {settings.max_calls}; "
-                "raise it, or select less"
-            )
+        # A part of the judges is a part of a run, and that compares nothing.
+        compares = self._session.settings.compares and len(cases) == len(self.cases)
+        pairs = planned_for_pairs(self._session.settings, self.settings) if compares else 0
+        refuse_too_many_calls(self.settings, len(cases), pairs)
 
     def leave_selected(self) -> None:
         """Leave the names of the selected cases for the process of the run that reports."""
@@ -225,6 +223,27 @@ class Judging:
             "places_not_seen": unseen[:SHOWN_AT_MOST],
             "entries_that_hide": [text[:TEXT_AT_MOST] for text in coverage.hides[:SHOWN_AT_MOST]],
         }
+
+
+def planned_for_pairs(settings: Settings, judge_settings: JudgeSettings) -> int:
+    """How many questions the pairs with the baseline need at most."""
+    return planned_questions(len(settings.candidates) - (settings.baseline is None), judge_settings)
+
+
+def refuse_too_many_calls(settings: JudgeSettings, judges: int, of_pairs: int) -> None:
+    """Refuse so many judges, and so many questions about pairs, where that is more than the limit.
+
+    Raises:
+        InputError: when it is.
+    """
+    planned = judges * settings.samples * len(settings.models) + of_pairs
+    if settings.mode == LLM and planned > settings.max_calls:
+        pairs = f", {of_pairs} of them about pairs" if of_pairs else ""
+        raise InputError(
+            f"--gitleaks-judges: this run plans {planned} questions ({judges} judges, {settings.samples} samples, "
+            f"{len(settings.models)} models{pairs}) and gitleaks_judge_max_calls allows {settings.max_calls}; "
+            "raise it, or select less"
+        )
 
 
 def check_sdk(settings: JudgeSettings) -> None:
