@@ -16,7 +16,7 @@ from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.coverage.subject import subject_of
-from gitleaks_eval.engine.coverage import survey_left
+from gitleaks_eval.engine.coverage import surveyed
 from gitleaks_eval.engine.missed import Hidden, hidden_findings
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
@@ -208,9 +208,13 @@ class Judging:
         return {rule: text for rule, text in texts if isinstance(text, str)}
 
     def _coverage(self) -> Mapping[str, Any] | None:
-        """What the survey of this run says of rules and places, where one was made."""
-        coverage = survey_left(self._session, self._session.settings.candidates[0].name)
-        if coverage is None:
+        """What the survey of this run says of rules and places, where it asks for them."""
+        candidate = self._session.settings.candidates[0]
+        if candidate.configuration is None or not self._session.settings.surveys:
+            return None
+        try:
+            coverage = surveyed(self._session, candidate)
+        except EvaluationError:
             return None
         places = {
             family: Counter(one["status"] for one in coverage.places if one["family"] == family)
