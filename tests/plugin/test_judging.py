@@ -728,6 +728,15 @@ def test_no_question_names_the_scanner_its_version_or_a_hash(
     assert '"policy": "private-key is' in by_name[JUDGES[3]]
     assert "comes from the scanner" not in by_name[JUDGES[3]]
 
+    # Judges alone put the same questions: the replies of the full run serve them, and stay in its report.
+    kept = verdicts(document)
+    again = run(pytester, ALONE, OURS, REPLAY, scenarios)
+    assert again.ret in {0, 1}
+    assert timeless(verdicts(report(pytester))) == timeless(kept)
+    assert {one["source"] for one in map(json.loads, files(pytester)["judges.jsonl"].splitlines())} == {"replay"}
+    assert report(pytester)["judge_context"] == document["judge_context"]
+    assert len(messages_server.posts) == 4
+
 
 @pytest.mark.usefixtures("usual_kinds")
 def test_coverage_is_asked_with_the_map_of_places_of_the_same_run(
@@ -749,6 +758,7 @@ def test_coverage_is_asked_with_the_map_of_places_of_the_same_run(
     assert sum(count for family in shown["places"].values() for count in family.values()) == len(statuses)
     unseen = len(statuses) - statuses.count("seen") - statuses.count("not_asked")
     assert len(shown["places_not_seen"]) == min(unseen, 50) > 0
+    assert run(pytester, ALONE, OURS, REPLAY, scenarios).ret == 0
 
 
 def test_a_score_that_its_sub_scores_contradict_or_that_is_far_from_the_numbers_is_flagged(

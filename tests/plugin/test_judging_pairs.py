@@ -65,7 +65,7 @@ def evidence(request: Recorded) -> dict[str, Any]:
 def who_loses(request: Recorded) -> str:
     """Which of the two in a prompt is the one that misses secrets."""
     missed = {name: one["missed"] for name, one in evidence(request)["labelled"].items()}
-    return max(missed, key=lambda name: missed[name])
+    return str(max(missed, key=lambda name: missed[name]))
 
 
 def preferring(*, fair: bool) -> Callable[[Handler, Recorded], None]:

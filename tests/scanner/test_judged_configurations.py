@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import git
@@ -71,7 +72,7 @@ class Corpus:
 
 
 @contextmanager
-def session(**options: str) -> Iterator[Session]:
+def session(**options: Any) -> Iterator[Session]:
     settings = Settings.of(scenarios=["core", "edge"], **options)
     with private_folder() as folder:
         found = find_scanners(settings, lambda _: None, folder)

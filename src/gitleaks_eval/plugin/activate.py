@@ -63,7 +63,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
             shared,
             is_worker=is_worker,
         )
-        judging, pairwise = _judging(config, root, session) if judges else (None, None)
+        judging, pairwise = _judging(config, root, session, alone=not checks) if judges else (None, None)
         items = Items(config, session, judging, pairwise, checks=checks)
         begin = None if is_worker else Begin(config, items)
     except InputError as error:
@@ -98,7 +98,9 @@ def _stop_on_signals() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
-def _judging(config: pytest.Config, root: Root, session: Session) -> tuple[Judging | None, JudgeSettings | None]:
+def _judging(
+    config: pytest.Config, root: Root, session: Session, *, alone: bool
+) -> tuple[Judging | None, JudgeSettings | None]:
     """The judges of one candidate, None where there are several; and how pairs are judged, None where none is."""
     settings, compares = read_judge_settings(root, session.settings.output), session.settings.compares
     check_sdk(settings)
@@ -110,7 +112,7 @@ def _judging(config: pytest.Config, root: Root, session: Session) -> tuple[Judgi
         return None, pairwise
     judges = list(SHIPPED)
     ask_users(config, judges)
-    judging = Judging(session, settings, judges)
+    judging = Judging(session, settings, judges, alone=alone)
     if config.getoption("tx", None) and not is_narrowed(config):
         # The workers collect, and an error of theirs would not end the run as one of usage.
         judging.refuse_too_many_calls(judging.cases)
