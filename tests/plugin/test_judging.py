@@ -728,6 +728,38 @@ def test_no_question_names_the_scanner_its_version_or_a_hash(
     assert '"policy": "private-key is' in by_name[JUDGES[3]]
     assert "comes from the scanner" not in by_name[JUDGES[3]]
 
+    # Judges alone put the same questions: the replies of the full run serve them, and stay in its report.
+    kept = verdicts(document)
+    again = run(pytester, ALONE, OURS, REPLAY, scenarios)
+    assert again.ret in {0, 1}
+    assert timeless(verdicts(report(pytester))) == timeless(kept)
+    assert {one["source"] for one in map(json.loads, files(pytester)["judges.jsonl"].splitlines())} == {"replay"}
+    assert report(pytester)["judge_context"] == document["judge_context"]
+    assert len(messages_server.posts) == 4
+
+
+@pytest.mark.usefixtures("usual_kinds")
+def test_coverage_is_asked_with_the_map_of_places_of_the_same_run(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path], messages_server: MessagesServer
+) -> None:
+    scenarios = shipped_scenarios(pytester.path / "s", "api-keys")
+    only = "--gitleaks-only=scenarios,places"
+    result = run(pytester, *BOTH, OURS, f"--gitleaks-binary={gitleaks('8.30.1')}", scenarios, only)
+    assert result.ret == 0
+    prompts = [post.body["messages"][0]["content"] for post in messages_server.posts]
+    (shown,) = (
+        json.loads(prompt.split("<evidence>")[1].split("</evidence>")[0])["by_form_and_place"]
+        for prompt in prompts
+        if "**secret_coverage**" in prompt
+    )
+    statuses = [row["status"] for row in report(pytester)["coverage"]["places"]]
+    counted = [count for family in shown["places"].values() for status, count in family.items() if status == "seen"]
+    assert sum(counted) == statuses.count("seen") > 100
+    assert sum(count for family in shown["places"].values() for count in family.values()) == len(statuses)
+    unseen = len(statuses) - statuses.count("seen") - statuses.count("not_asked")
+    assert len(shown["places_not_seen"]) == min(unseen, 50) > 0
+    assert run(pytester, ALONE, OURS, REPLAY, scenarios).ret == 0
+
 
 def test_a_score_that_its_sub_scores_contradict_or_that_is_far_from_the_numbers_is_flagged(
     pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 from builders import git, secret
-from corpus import TALKATIVE
+from corpus import TALKATIVE, shipped_scenarios
+from messages_server import MODEL, MessagesServer, local_service
 
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.scanners.canary import canary_secrets
@@ -22,6 +23,7 @@ from gitleaks_eval.scanners.install import installed_binary
 from gitleaks_eval.scenarios.recipe import load_recipe
 from gitleaks_eval.scenarios.secrets import MASK
 
+messages_server = pytest.fixture(local_service)
 VERSION = "8.30.1"
 # As talkative as pytest can be, in all files that it can write.
 WHOLE = (
@@ -478,6 +480,57 @@ def test_a_token_in_names_of_a_real_repository_reveals_nothing(
     assert document["data"]["findings"][0]["file_path"] == f"ghp_{MASK}/a.py"
     assert document["metadata"]["branch"] == f"fix/ghp_{MASK}"
     assert _tokens_in(pytester.path, token) == []
+
+
+# What is asked of a model.
+
+
+def _asked(server: MessagesServer) -> bytes:
+    """All requests as they came, and what they say once more where JSON writes a character as an escape."""
+    bodies = [json.dumps([one.path, one.headers, one.body]) for one in server.requests]
+    escaped = re.compile(r"\\+u([0-9a-f]{4})")
+    return "\n".join([*bodies, *(escaped.sub(lambda code: chr(int(code[1], 16)), one) for one in bodies)]).encode()
+
+
+def test_no_request_of_any_judge_holds_a_piece_of_a_secret(
+    run: Run, pytester: pytest.Pytester, real: Path, token: str, messages_server: MessagesServer
+) -> None:
+    source = pytester.path / "source"
+    (source / token).mkdir(parents=True)
+    git(source, "init", "-q")
+    (source / token / f"{token}.py").write_text(f"x = '{token}'\n", encoding="utf-8")
+    git(source, "add", ".")
+    git(source, "commit", "-q", "-m", token)
+    pytester.makefile(
+        ".toml", less="[extend]\nuseDefault = true\ndisabledRules = ['private-key', 'stripe-access-token']\n"
+    )
+    pytester.makefile(".toml", noisy=NOISY)
+    scenarios = shipped_scenarios(pytester.path / "scenarios", "cloud-mixed", "api-keys", "no-secrets")
+    options = (
+        scenarios,
+        f"--gitleaks-real-repo={source}",
+        "--gitleaks-judges",
+        f"--gitleaks-judge-model={MODEL}",
+        "-ogitleaks_judge_real_paths=true",
+    )
+    run(real, *options, "--gitleaks-config=less.toml")
+    assert len(messages_server.posts) == 8
+    asked = _asked(messages_server)
+    assert b"masked_line" in asked
+    assert f"ghp_{MASK}".encode() in asked
+    pytester.runpytest_subprocess(
+        *("--gitleaks-eval", f"--gitleaks-binary={real}", *options),
+        *("--gitleaks-config=less.toml", "--gitleaks-config=noisy.toml"),
+        timeout=120,
+    )
+    assert len(messages_server.posts) == 10
+    assert b"unexpected finding, of one alone" in _asked(messages_server)
+    # The search finds a piece where there is one.
+    grams = _grams([*_planted(), token])
+    piece = min(grams)
+    assert _revealed(_asked(messages_server) + b" " + piece, grams) == {piece}
+    assert _revealed(_asked(messages_server), grams) == set()
+    assert _leaks(pytester.path / "results", pytester.path / "gitleaks-eval-results") == {}
 
 
 def test_analyses_are_for_their_owner_alone(

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,15 +16,19 @@ from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.coverage.subject import subject_of
-from gitleaks_eval.engine.coverage import survey_left
+from gitleaks_eval.engine.coverage import surveyed
+from gitleaks_eval.engine.judging_context import Context, saved_context
 from gitleaks_eval.engine.missed import Hidden, hidden_findings
 from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
 from gitleaks_eval.judges.judge import Judge, checked_judges
 from gitleaks_eval.judges.material import MODES, REAL_WORLD, SYNTHETIC, Facts, Material
+from gitleaks_eval.judges.pairwise import planned_questions
 from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import load_template
+from gitleaks_eval.judges.sampling import shortened
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
 from gitleaks_eval.judges.verdict import UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
@@ -47,7 +51,7 @@ class Judging:
         InputError: when a judge is not as it must be, or a mode is asked for in which there is nothing to judge.
     """
 
-    def __init__(self, session: Session, settings: JudgeSettings, judges: Sequence[Judge]) -> None:
+    def __init__(self, session: Session, settings: JudgeSettings, judges: Sequence[Judge], *, alone: bool) -> None:
         self.judges = checked_judges(judges)
         for judge in self.judges:
             load_template(judge, settings.prompts)
@@ -56,6 +60,7 @@ class Judging:
         self.cases = cases_of(self.judges, settings, there)
         self.selected: tuple[Case, ...] = ()
         self._session = session
+        self._alone = alone
         self._material = cache(self._make_material)
 
     def select(self, names: Collection[str]) -> None:
@@ -68,14 +73,10 @@ class Judging:
         Raises:
             InputError: when it does.
         """
-        settings = self.settings
-        planned = len(cases) * settings.samples * len(settings.models)
-        if settings.mode == LLM and planned > settings.max_calls:
-            raise InputError(
-                f"--gitleaks-judges: this run plans {planned} questions ({len(cases)} judges, {settings.samples} "
-                f"samples, {len(settings.models)} models) and gitleaks_judge_max_calls allows {settings.max_calls}; "
-                "raise it, or select less"
-            )
+        # A part of the judges is a part of a run, and that compares nothing.
+        compares = self._session.settings.compares and len(cases) == len(self.cases)
+        pairs = planned_for_pairs(self._session.settings, self.settings) if compares else 0
+        refuse_too_many_calls(self.settings, len(cases), pairs)
 
     def leave_selected(self) -> None:
         """Leave the names of the selected cases for the process of the run that reports."""
@@ -141,6 +142,7 @@ class Judging:
             {
                 "by_mode": {mode: judgement.as_json() for mode, judgement in judged.by_mode.items()},
                 "calls": [asdict(call) for call in judged.calls],
+                "context": self._told(),
             }
         ).encode("ascii")
 
@@ -151,10 +153,8 @@ class Judging:
     def _make_material(self, mode: str) -> Material:
         session, bench = self._session, self._session.workbench()
         if mode == SYNTHETIC:
-            facts_of = self._scenario_facts
-            return Material(
-                SYNTHETIC, facts_of, bench.title, descriptions=self._descriptions(), coverage=self._coverage()
-            )
+            facts_of, told = self._scenario_facts, self._context
+            return Material(SYNTHETIC, facts_of, bench.title, descriptions=told.descriptions, coverage=told.coverage)
         facts = [facts for repository in session.repositories for facts in self._repository_facts(repository)]
         if not facts:
             raise EvaluationError("no real repository could be evaluated")
@@ -178,7 +178,7 @@ class Judging:
         bench, policy = self._session.workbench(), load_policy(self._session.settings.severity_policy)
         shown = [bench.shown(one) for one in self._session.scenarios]
         analyses = {one.name: bench.analysis(one) for one in shown}
-        hidden = self._hidden(self._session.scenarios)
+        hidden = self._context.hidden
         return tuple(
             scenario_facts(
                 one,
@@ -189,6 +189,23 @@ class Judging:
             )
             for one in shown
         )
+
+    @cached_property
+    def _context(self) -> Context:
+        """What the judges are told beside the analyses; those that run alone, what the last full run told them."""
+        if self._alone:
+            return saved_context(self._session.settings.output)
+        return Context(self._descriptions(), self._hidden(self._session.scenarios), self._coverage())
+
+    def _told(self) -> dict[str, Any] | None:
+        if self._alone or not any(case.mode == SYNTHETIC for case in self.selected):
+            return None
+        with suppress(EvaluationError):
+            named = {match.rule_id for facts in self._scenario_facts for match in facts.matches}
+            told = self._context
+            shown = {rule: str(shortened(text)) for rule, text in told.descriptions.items() if rule in named}
+            return replace(told, descriptions=shown).as_json()
+        return None
 
     def _hidden(self, scenarios: Sequence[Scenario]) -> Hidden:
         """What hides what is missed, as the reports say it; nothing where that cannot be asked."""
@@ -210,9 +227,13 @@ class Judging:
         return {rule: text for rule, text in texts if isinstance(text, str)}
 
     def _coverage(self) -> Mapping[str, Any] | None:
-        """What the survey of this run says of rules and places, where one was made."""
-        coverage = survey_left(self._session, self._session.settings.candidates[0].name)
-        if coverage is None:
+        """What the survey of this run says of rules and places, where it asks for them."""
+        candidate = self._session.settings.candidates[0]
+        if candidate.configuration is None or not self._session.settings.surveys:
+            return None
+        try:
+            coverage = surveyed(self._session, candidate)
+        except EvaluationError:
             return None
         places = {
             family: Counter(one["status"] for one in coverage.places if one["family"] == family)
@@ -225,6 +246,27 @@ class Judging:
             "places_not_seen": unseen[:SHOWN_AT_MOST],
             "entries_that_hide": [text[:TEXT_AT_MOST] for text in coverage.hides[:SHOWN_AT_MOST]],
         }
+
+
+def planned_for_pairs(settings: Settings, judge_settings: JudgeSettings) -> int:
+    """How many questions the pairs with the baseline need at most."""
+    return planned_questions(len(settings.candidates) - (settings.baseline is None), judge_settings)
+
+
+def refuse_too_many_calls(settings: JudgeSettings, judges: int, of_pairs: int) -> None:
+    """Refuse so many judges, and so many questions about pairs, where that is more than the limit.
+
+    Raises:
+        InputError: when it is.
+    """
+    planned = judges * settings.samples * len(settings.models) + of_pairs
+    if settings.mode == LLM and planned > settings.max_calls:
+        pairs = f", {of_pairs} of them about pairs" if of_pairs else ""
+        raise InputError(
+            f"--gitleaks-judges: this run plans {planned} questions ({judges} judges, {settings.samples} samples, "
+            f"{len(settings.models)} models{pairs}) and gitleaks_judge_max_calls allows {settings.max_calls}; "
+            "raise it, or select less"
+        )
 
 
 def check_sdk(settings: JudgeSettings) -> None:
@@ -261,4 +303,5 @@ def _judged_from_json(content: bytes) -> Judged:
     return Judged(
         {mode: judgement_from_json(judgement) for mode, judgement in document["by_mode"].items()},
         tuple(Call(**call) for call in document["calls"]),
+        document["context"],
     )

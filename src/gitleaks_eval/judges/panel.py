@@ -1,25 +1,26 @@
 """All judges of a run at once: evidence, prompt, leak guard, the model or the numbers, verdicts."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.judges.agreement import krippendorff_alpha
 from gitleaks_eval.judges.answer import SCORES
+from gitleaks_eval.judges.asking import put
 from gitleaks_eval.judges.calibrated import passing, prompt_sha256
 from gitleaks_eval.judges.case import Case
-from gitleaks_eval.judges.client import ask
+from gitleaks_eval.judges.guard import cut, leaks
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
 from gitleaks_eval.judges.merging import total
 from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.prompt import Template, load_template, render
-from gitleaks_eval.judges.question import ClientOptions, Question, Reply
+from gitleaks_eval.judges.prompt import load_template, render
+from gitleaks_eval.judges.question import Question, Reply
 from gitleaks_eval.judges.scoring import by_model, call_of, computed_call, from_opinion, from_replies
-from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
+from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Call, Judged, Judgement, Verdict, llm_score
 from gitleaks_eval.scenarios.traces import Traces
 
@@ -63,27 +64,31 @@ def judge_all(cases: Sequence[Case], panel: Panel, *, whole: bool) -> Judged:
     opened = [one for one in prepared.values() if isinstance(one, _Open)]
     calls: list[Call] = []
     warnings: list[str] = []
-    replies: dict[Case, list[Reply]] = {}
+    replies: Mapping[Case, list[Reply]] = {}
     low = panel.settings.low_confidence
     if panel.settings.mode == HEURISTIC:
         for one in opened:
             verdicts[one.case] = from_opinion(one.case, one.material, one.opinion, low, panel.trace_id)
-            calls.append(computed_call(verdicts[one.case], one.case.mode, panel.trace_id))
+            found = verdicts[one.case]
+            calls.append(computed_call(found.dimension, one.case.mode, found.raw_score, found.score, panel.trace_id))
     else:
-        replies, warnings = _ask(opened, panel)
+        done = put({one.case: one.question for one in opened}, panel.settings, panel.trace_id, panel.traces)
+        replies, warnings = done.by_question, done.warnings
         calibrated, problems = _calibrated(cases, panel.settings)
         warnings += problems
         for one in opened:
             prompt, said = one.question.prompt, replies[one.case]
             verdict = from_replies(one.case, one.material, one.opinion, prompt, said, low, panel.trace_id)
             verdicts[one.case] = replace(verdict, uncalibrated=verdict.dimension not in calibrated)
-            calls += [call_of(one.case.mode, reply, verdicts[one.case], panel.trace_id) for reply in replies[one.case]]
+            calls += [
+                call_of(one.case.mode, reply, verdicts[one.case].score, panel.trace_id) for reply in replies[one.case]
+            ]
     by_mode = {}
     for mode in dict.fromkeys(case.mode for case in cases):
         of_mode = [case for case in cases if case.mode == mode]
-        found = tuple(replace(verdicts[case], advisory=panel.settings.is_advisory(mode)) for case in of_mode)
+        whole_mode = tuple(replace(verdicts[case], advisory=panel.settings.is_advisory(mode)) for case in of_mode)
         said = [reply for case in of_mode for reply in replies.get(case, ())]
-        by_mode[mode] = _judgement(found, said, panel.settings, warnings, whole=whole)
+        by_mode[mode] = _judgement(whole_mode, said, panel.settings, warnings, whole=whole)
     return Judged(by_mode, tuple(calls))
 
 
@@ -152,23 +157,12 @@ def _looked_at(case: Case, material: Material, panel: Panel) -> "_Open | Verdict
         )
     template = load_template(judge, panel.settings.prompts)
     reported = panel.reported(case.mode).without([template.text])
-    evidence = _cut(_returned(judge, judge.evidence, material), reported)
-    if _leaks(evidence, template, panel):
+    evidence = cut(_returned(judge, judge.evidence, material), reported)
+    if leaks(evidence, template, panel.traces):
         return _unscored(judge, panel, "leak", "the evidence holds a piece of a secret; nothing was sent")
     prompt = render(template, evidence, material)
     question = Question(judge.dimension, prompt, tuple(judge.sub_dimensions), cut=reported.cut_out_of)
     return _Open(case, material, opinion, question)
-
-
-def _cut(value: Any, traces: Traces) -> Any:
-    """JSON values without pieces of what the scanner took for secrets."""
-    if not traces.digests:
-        return value
-    if isinstance(value, str):
-        return traces.cut_out_of(value)
-    if isinstance(value, Mapping):
-        return {traces.cut_out_of(str(key)): _cut(item, traces) for key, item in value.items()}
-    return [_cut(item, traces) for item in value] if isinstance(value, Sequence) else value
 
 
 def _opinion(judge: Judge, material: Material) -> Opinion | None:
@@ -194,56 +188,6 @@ def _returned(judge: Judge, function: Callable[[Material], T], material: Materia
         last = extract_tb(error.__traceback__)[-1]
         problem = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
     raise EvaluationError(f"the judge {judge.dimension} cannot look: its function raised {problem}")
-
-
-def _leaks(evidence: Mapping[str, object], template: Template, panel: Panel) -> bool:
-    """Whether a value holds a piece of a secret that is not just text of the template."""
-    found = [text for text in _texts(evidence) if panel.traces.found_in(text)]
-    return bool(found) and any(map(panel.traces.without([template.text]).found_in, found))
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield str(key)
-            yield from _texts(item)
-    elif isinstance(value, Sequence):
-        for item in value:
-            yield from _texts(item)
-
-
-def _ask(opened: Sequence[_Open], panel: Panel) -> tuple[dict[Case, list[Reply]], list[str]]:
-    """Put each question to each model, as often as samples are wanted; the replies of each case, and warnings."""
-    settings = panel.settings
-    asked = [(one.case, replace(one.question, sample=number)) for one in opened for number in range(settings.samples)]
-    questions = [question for _, question in asked]
-    # The evidence has been looked at value by value; what a reply may repeat is what the prompt shows.
-    shown = panel.traces.without(question.prompt for question in questions)
-    replies: dict[Case, list[Reply]] = {one.case: [] for one in opened}
-    warnings: list[str] = []
-    calls, cost = settings.max_calls, settings.max_cost
-    for name in settings.models if questions else ():
-        model = resolve_model(name)
-        options = ClientOptions(
-            mode="llm" if settings.mode == LLM else "replay",
-            model=model,
-            store=settings.store,
-            timeout_seconds=settings.timeout_seconds,
-            max_calls=calls,
-            trace_id=panel.trace_id,
-            price=settings.prices.get(model),
-            max_cost=cost,
-        )
-        done = ask(questions, options, shown.found_in)
-        warnings += done.warnings
-        calls -= done.sent
-        if cost is not None:
-            cost -= sum(reply.cost or 0 for reply in done.replies if reply.source == "live")
-        for (case, _), reply in zip(asked, done.replies, strict=True):
-            replies[case].append(reply)
-    return replies, warnings
 
 
 def _unscored(judge: Judge, panel: Panel, kind: str, message: str) -> Verdict:

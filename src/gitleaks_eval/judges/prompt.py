@@ -44,12 +44,17 @@ def load_template(judge: Judge, folder: Path | None = None) -> Template:
     Raises:
         InputError: when it cannot be read, has an unknown placeholder, or does not show the evidence.
     """
-    own = folder / f"{judge.dimension}.md" if folder else None
-    path = own if own and own.exists() else judge.prompts / f"{judge.dimension}.md"
+    return template_of(judge.dimension, judge.prompts, folder)
+
+
+def template_of(dimension: str, shipped: Path, folder: Path | None) -> Template:
+    """The template of a dimension in the user's folder, else in `shipped`; raises as `load_template`."""
+    own = folder / f"{dimension}.md" if folder else None
+    path = own if own and own.exists() else shipped / f"{dimension}.md"
     try:
         text = read_input(path).decode("utf-8")
     except OSError as error:
-        raise unreadable(f"the prompt of the judge {judge.dimension}", path, error) from None
+        raise unreadable(f"the prompt of the judge {dimension}", path, error) from None
     except ValueError:
         raise InputError(f"the prompt {path}: is not UTF-8") from None
     names = [name.strip() for name in _PLACEHOLDER.findall(text)]

@@ -111,8 +111,8 @@ def by_model(verdict: Verdict) -> Mapping[str, int | None]:
     return {model: median_low(said) if said else None for model, said in scores.items()}
 
 
-def call_of(mode: str, reply: Reply, verdict: Verdict, trace_id: str) -> Call:
-    """The line of a reply in the log."""
+def call_of(mode: str, reply: Reply, counted: float | None, trace_id: str, pair: str | None = None) -> Call:
+    """The line of a reply in the log; `counted` is the score of the verdict that it is part of."""
     return Call(
         time=reply.at,
         trace_id=trace_id,
@@ -130,20 +130,23 @@ def call_of(mode: str, reply: Reply, verdict: Verdict, trace_id: str) -> Call:
         model_requested=reply.model_requested,
         sample=reply.sample,
         score=reply.answer.score if reply.answer else None,
-        capped_score=verdict.score,
+        capped_score=counted,
         prompt_sha256=reply.prompt_sha256,
         store_key=reply.store_key,
         asked_again=reply.again,
         cost=reply.cost,
+        pair=pair,
     )
 
 
-def computed_call(verdict: Verdict, mode: str, trace_id: str) -> Call:
-    """The line of a heuristic in the log."""
+def computed_call(  # noqa: PLR0913, PLR0917 - what a line says
+    dimension: str, mode: str, said: float | None, counted: float | None, trace_id: str, pair: str | None = None
+) -> Call:
+    """The line of a heuristic in the log: the score that it said, and the one that counts."""
     return Call(
         time=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
         trace_id=trace_id,
-        dimension=verdict.dimension,
+        dimension=dimension,
         evaluation_mode=mode,
         source="heuristic",
         attempts=0,
@@ -154,6 +157,7 @@ def computed_call(verdict: Verdict, mode: str, trace_id: str) -> Call:
         input_tokens=None,
         output_tokens=None,
         error_kind=None,
-        score=verdict.raw_score,
-        capped_score=verdict.score,
+        score=said,
+        capped_score=counted,
+        pair=pair,
     )

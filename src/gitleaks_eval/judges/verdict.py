@@ -75,6 +75,7 @@ class Call:
 
     `score` is what this reply said, `capped_score` what counts of the verdict; `cost` is in US dollars, None where the
     price is unknown.
+    `pair` names two candidates that were compared, the one shown first in front.
     """
 
     time: str
@@ -92,12 +93,13 @@ class Call:
     error_kind: str | None
     model_requested: str | None = None
     sample: int = 0
-    score: int | None = None
+    score: float | None = None
     capped_score: float | None = None
     prompt_sha256: str | None = None
     store_key: str | None = None
     asked_again: bool = False
     cost: float | None = None
+    pair: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +145,14 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The judgement of each evaluation mode that was judged, and a line for each call."""
+    """The judgement of each evaluation mode that was judged, and a line for each call.
+
+    `context` is what judges were told beside the analyses, for those that run alone later; None where nothing was.
+    """
 
     by_mode: Mapping[str, Judgement]
     calls: tuple[Call, ...]
+    context: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,15 @@ from gitleaks_eval.core.keeper import die_with_parent
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.engine.earlier_reports import begin_reports
-from gitleaks_eval.engine.judging import Judging, check_sdk
+from gitleaks_eval.engine.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
+from gitleaks_eval.engine.judging_pairs import check_pairwise
 from gitleaks_eval.engine.kinds import DEFAULT, ENTRIES, PLACES, RULES
 from gitleaks_eval.engine.kinds import SURVEYS as SURVEY_KINDS
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings, read_settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import load_subjects
-from gitleaks_eval.judges.settings import read_judge_settings
+from gitleaks_eval.judges.settings import JudgeSettings, read_judge_settings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.plugin.accepting import accept_entries
 from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, names_own_tests, only_shows
@@ -62,11 +63,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
             shared,
             is_worker=is_worker,
         )
-        judging = _judging(config, root, session) if judges else None
-        if judging and config.getoption("tx", None) and not is_narrowed(config):
-            # The workers collect, and an error of theirs would not end the run as one of usage.
-            judging.refuse_too_many_calls(judging.cases)
-        items = Items(config, session, judging, checks=checks)
+        judging, pairwise = _judging(config, root, session, alone=not checks) if judges else (None, None)
+        items = Items(config, session, judging, pairwise, checks=checks)
         begin = None if is_worker else Begin(config, items)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
@@ -100,11 +98,22 @@ def _stop_on_signals() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
-def _judging(config: pytest.Config, root: Root, session: Session) -> Judging:
-    if len(session.settings.candidates) > 1:
-        raise InputError("--gitleaks-judges: judges look at one candidate; name one version and configuration")
-    settings = read_judge_settings(root, session.settings.output)
+def _judging(
+    config: pytest.Config, root: Root, session: Session, *, alone: bool
+) -> tuple[Judging | None, JudgeSettings | None]:
+    """The judges of one candidate, None where there are several; and how pairs are judged, None where none is."""
+    settings, compares = read_judge_settings(root, session.settings.output), session.settings.compares
     check_sdk(settings)
+    pairwise = settings if compares else None
+    if pairwise:
+        check_pairwise(pairwise)
+    if len(session.settings.candidates) > 1:
+        refuse_too_many_calls(settings, 0, planned_for_pairs(session.settings, settings))
+        return None, pairwise
     judges = list(SHIPPED)
     ask_users(config, judges)
-    return Judging(session, settings, judges)
+    judging = Judging(session, settings, judges, alone=alone)
+    if config.getoption("tx", None) and not is_narrowed(config):
+        # The workers collect, and an error of theirs would not end the run as one of usage.
+        judging.refuse_too_many_calls(judging.cases)
+    return judging, pairwise

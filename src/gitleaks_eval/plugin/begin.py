@@ -1,6 +1,6 @@
 """The beginning of a run in the process that reports to the user: scanners, header, what is shared, the ledger."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -82,9 +82,7 @@ class Begin:
         parts = [f"{count} scenario{'' if count == 1 else 's'} ({', '.join(sources)})"] if sources else []
         if real := len(self._session.repositories):
             parts.append(f"{real} real repositor{'y' if real == 1 else 'ies'}")
-        if judging := self._items.judging:
-            model = "" if judging.settings.mode == "heuristic" else f" {judging.settings.model}"
-            parts.append(f"{len(judging.judges)} judges ({judging.settings.mode}{model})")
+        parts += self._judges()
         if settings.analyses is not None:
             folder = shown_path(settings.analyses, self._config.invocation_params.dir)
             parts[:0] = [f"analyses in {folder} (nothing is scanned)", "config as in the analyses"]
@@ -173,6 +171,14 @@ class Begin:
             if not settings.reports.is_read(settings.output / REPORT):
                 settings.reports.refuse_foreign(names)
 
+    def _judges(self) -> Iterator[str]:
+        used = self._items.judging.settings if self._items.judging else self._items.pairwise
+        if used:
+            by = f"({' '.join(filter(None, (used.mode, used.model)))})"
+            number = len(self._items.judging.judges) if self._items.judging else 0
+            names = [f"{number} judges"] * bool(number) + ["the pairwise judge"] * bool(self._items.pairwise)
+            yield f"{' and '.join(names)} {by}"
+
     def _progress(self, text: str) -> None:
         terminal = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal:
@@ -183,7 +189,7 @@ class Begin:
         if self._config.get_verbosity() >= 0 and self._config.pluginmanager.has_plugin("terminalreporter"):
             self._watch = Watch(folder / UNDER_WAY, to_terminal())
         titles = [self._judged_title(one) for one in self._under_test]
-        judges = self._items.judging is not None
+        judges = self._items.judging is not None or self._items.pairwise is not None
         self._session.shared = lay_out(self._settings, self._under_test, folder, titles, judges=judges)
 
     def _judged_title(self, one: UnderTest) -> str:

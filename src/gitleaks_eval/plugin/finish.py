@@ -13,6 +13,7 @@ from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.engine.candidates import folder_name
 from gitleaks_eval.engine.failing import why_failing
 from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name
+from gitleaks_eval.engine.judging_pairs import judged_pairs
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.judges.verdict import Combined, Judged, combine
 from gitleaks_eval.plugin.command_line import is_typed, selects
@@ -92,6 +93,8 @@ class Finish:
         if session.exitstatus != pytest.ExitCode.INTERRUPTED:
             explain_misses(self._session, runs)
             self._compared = compared(self._session, runs)
+            if self._compared and self._items.pairwise:
+                self._compared = judged_pairs(self._session, self._compared, runs, self._items.pairwise)
             self._fail(session)
         add_suite_properties(self._config, runs)
         if self._is_full:

@@ -21,6 +21,7 @@ from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.kinds import RULES
 from gitleaks_eval.engine.relieved import explained
 from gitleaks_eval.engine.session import Session
+from gitleaks_eval.judges.settings import JudgeSettings
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
@@ -62,9 +63,18 @@ class _CheckModule(pytest.Module):
 class Items:
     """The hooks that collect checks, give them what they ask for, and attach what they left."""
 
-    def __init__(self, config: pytest.Config, session: Session, judging: Judging | None, *, checks: bool) -> None:
+    def __init__(
+        self,
+        config: pytest.Config,
+        session: Session,
+        judging: Judging | None,
+        pairwise: JudgeSettings | None,
+        *,
+        checks: bool,
+    ) -> None:
         self.session = session
         self.judging = judging
+        self.pairwise = pairwise
         self.checks = checks
         self.left = Left()
         self.collected = Collected({}, {})

@@ -10,8 +10,11 @@ import gitleaks_eval
 from gitleaks_eval.analysis.matching import MISSED, UNEXPECTED, alias_of
 from gitleaks_eval.analysis.metrics import Counts, Metrics, rate_texts
 from gitleaks_eval.core.text import json_value, markdown
+from gitleaks_eval.judges.pairwise import PairVerdict
+from gitleaks_eval.judges.verdict import Call
 from gitleaks_eval.reports.comparison_places import place_cells, places_json
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
+from gitleaks_eval.reports.pair_judge import pair_judge_markdown
 from gitleaks_eval.reports.real_differences import real_json, real_markdown
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring.comparison import Pair
@@ -41,7 +44,8 @@ class Compared:
 
     `hidden` is by candidate, scenario, file, line and rule; `folders` has where the reports of a candidate stand,
     relative to the comparison, for those of this run, and `runs` what they say. `only` names what was evaluated where
-    other kinds were left out.
+    other kinds were left out. `judged` is what the pairwise judge says, by baseline and candidate, empty where it was
+    not asked; `calls` are those of all judges of the run.
     """
 
     candidates: Sequence[Evaluated]
@@ -50,6 +54,8 @@ class Compared:
     folders: Mapping[str, str] = field(default_factory=dict)
     only: Sequence[str] = ()
     runs: Mapping[str, Run] = field(default_factory=dict)
+    judged: Mapping[tuple[str, str], PairVerdict] = field(default_factory=dict)
+    calls: Sequence[Call] = ()
 
     @property
     def deciding(self) -> Sequence[Pair]:
@@ -65,6 +71,10 @@ class Compared:
         """Which entry of the candidate's configuration hides a finding that it lost."""
         key = (pair.candidate, lost.scenario, lost.file_path, lost.line_number or 0, lost.rule_id)
         return self.hidden.get(key)
+
+    def judged_as(self, pair: Pair) -> PairVerdict | None:
+        """What the pairwise judge says of a pair with the baseline, where it was asked."""
+        return None if pair.neighbour else self.judged.get((pair.baseline, pair.candidate))
 
 
 def comparison_json(compared: Compared) -> bytes:
@@ -132,6 +142,8 @@ def _pair(pair: Pair, compared: Compared) -> str:
         "reasons": list(pair.reasons),
         "time_ratio": pair.time_ratio,
     }
+    if judged := compared.judged_as(pair):
+        head["judge"] = json_value(judged.as_json())
     lists: dict[str, Iterable[Difference | Any]] = {kind: getattr(pair.differences, kind) for kind in DIFFERENCES}
     named = {name: [json.dumps(json_value(one)) for one in listed] for name, listed in pair.moves.ids.items()}
     lists |= {"checks_worse": pair.checks_worse, "checks_better": pair.checks_better}
@@ -172,6 +184,8 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
             if hidden := compared.hidden_by(pair, lost):
                 yield ""
                 yield f"{markdown(place_of(lost))} ({markdown(lost.rule_id)}): {markdown(hidden)}."
+        if judged := compared.judged_as(pair):
+            yield from pair_judge_markdown(judged)
     yield from _rule_table("Rules", candidates, [one.planted() for one in candidates])
     yield from _rule_table("Rules in corpora", candidates, [one.of_corpora() for one in candidates])
     headings = ("", "Place", *(markdown(one.name) for one in candidates))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from gitleaks_eval.analysis.metrics import Counts, rate_texts
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.reports.comparison import Compared, against, corpora_of, place_of
+from gitleaks_eval.reports.pair_judge import pair_judge_lines
 from gitleaks_eval.reports.real_differences import real_lines
 from gitleaks_eval.scoring.comparison import SAFE, Pair
 from gitleaks_eval.scoring.differences import Difference
@@ -18,10 +19,11 @@ _HEADINGS = ["candidate", "score", "decision", "P", "R", "F1", "lost", "new", "m
 _EXPLAINED = {"FAIL", "WEAK_PASS"}
 
 
-def comparison_lines(compared: Compared) -> list[str]:
+def comparison_lines(compared: Compared, verbosity: int = 0) -> list[str]:
     """The comparison for a terminal: a row a candidate, the verdict a pair, what hides more and what is lost below it.
 
-    No more than `LINES_AT_MOST` lines, unless there are so many candidates: what is left out is counted.
+    No more than `LINES_AT_MOST` lines, unless there are so many candidates, and what a judge says: what is left out is
+    counted.
     """
     candidates, pairs = compared.candidates, compared.deciding
     rows = [_HEADINGS, *(_row(one, pairs) for one in candidates)]
@@ -38,6 +40,9 @@ def comparison_lines(compared: Compared) -> list[str]:
         lines += below
         lines += real_lines(pair.real)
     lines += [printable(f"neighbours  {against(pair)}: {'; '.join(pair.reasons)}") for pair in compared.neighbours]
+    for pair in pairs:
+        if judged := compared.judged_as(pair):
+            lines += pair_judge_lines(pair.baseline, pair.candidate, judged, verbosity)
     return lines
 
 

@@ -34,7 +34,7 @@ from gitleaks_eval.reports.run import Run
 if TYPE_CHECKING:
     from gitleaks_eval.judges.settings import JudgeSettings
 
-COMPARISON = tuple(report.name for report in COMPARISONS)
+COMPARISON = tuple(report.name for report in COMPARISONS if report.per == ALWAYS)
 SUMMARY_AT_MOST = 900_000
 # Of that of which there is always one file, whatever it is called.
 _ONE = ("",)
@@ -57,7 +57,7 @@ def write_all(
             for name, pieces in _made(REPORTS, run, _subjects(run)):
                 yield within(folder, name), pieces
         if compared:
-            yield from _made(COMPARISONS, compared, {ALWAYS: _ONE})
+            yield from _made(COMPARISONS, compared, {ALWAYS: _ONE, JUDGED: _ONE if compared.calls else ()})
 
     output.publish(files(), removes)
 

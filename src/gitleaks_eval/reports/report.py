@@ -70,6 +70,7 @@ REPORTS: tuple[Report[Run], ...] = (
 COMPARISONS: tuple[Report[Compared], ...] = (
     Report("comparison.json", lambda compared, _: [comparison_json(compared)]),
     Report("comparison.md", lambda compared, _: [comparison_markdown(compared)]),
+    Report(JUDGE_LOG, lambda compared, _: [log_lines(compared.calls)], JUDGED),
     Report(PAGE, lambda compared, _: _comparison_page(compared)),
 )
 _EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS)

@@ -83,7 +83,7 @@ def comparison_section(
         why = f"only a part of the checks of {', '.join(partial)} was selected" if partial else "the run ended early"
         yield Line(printable(f"NOT COMPARED  {why}"), "yellow")
     else:
-        for line in comparison_lines(compared):
+        for line in comparison_lines(compared, verbosity):
             yield Line(line, "red" if line.startswith(("REGRESSION", "INCOMPLETE", "LOST", "WIDER")) else "")
         if verbosity >= 0 and any(pair.verdict == "INCOMPLETE" for pair in compared.deciding):
             for line in dict.fromkeys(line for run in runs.values() for line in _reasons(run)):

@@ -323,6 +323,15 @@ def test_a_thousand_scenarios_and_long_names_make_no_large_prompt(judge: Judge) 
     assert len(render(load_template(judge), judge.evidence(material), material)) < 120_000
 
 
+def test_what_the_map_of_rules_and_places_says_stands_in_the_evidence_of_coverage_alone() -> None:
+    coverage = {"rules": {"fires": 220, "never_fires": 2}, "places": {"path": {"seen": 9}}, "places_not_seen": ["a: b"]}
+    without = material_with(("a.py", "r", 1), wanted=[("a.py", "r", 1)])
+    shown = {judge.dimension: judge.evidence(replace(without, coverage=coverage)) for judge in SHIPPED}
+    assert shown["secret_coverage"]["by_form_and_place"] == coverage
+    assert [name for name, evidence in shown.items() if "by_form_and_place" in evidence] == ["secret_coverage"]
+    assert not any("by_form_and_place" in judge.evidence(without) for judge in SHIPPED)
+
+
 @pytest.mark.parametrize("mode", [SYNTHETIC, REAL_WORLD])
 def test_no_evidence_holds_what_an_author_wrote_or_what_a_run_is_called(mode: str) -> None:
     # Each finding of the good analysis has them.

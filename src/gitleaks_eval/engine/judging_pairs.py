@@ -1,0 +1,56 @@
+"""The pairwise judge of a run that compares: its pairs, the traces of both sides, and the verdicts."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial, reduce
+from operator import or_
+
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.engine.finish import shown_name
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.judges.asking import left_after
+from gitleaks_eval.judges.pair_evidence import Compared as ComparedPair
+from gitleaks_eval.judges.pairwise import PAIRWISE, TEMPLATES, PairPanel, judge_pairs, unjudged
+from gitleaks_eval.judges.prompt import template_of
+from gitleaks_eval.judges.settings import JudgeSettings
+from gitleaks_eval.reports.comparison import Compared
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.scenarios.traces import Traces
+from gitleaks_eval.scoring.comparison import Pair
+
+
+def check_pairwise(settings: JudgeSettings) -> None:
+    """Look whether the pairwise judge can be asked.
+
+    Raises:
+        InputError: when its prompt cannot be used.
+    """
+    template_of(PAIRWISE, TEMPLATES, settings.prompts)
+
+
+def judged_pairs(session: Session, compared: Compared, runs: Mapping[str, Run], settings: JudgeSettings) -> Compared:
+    """The comparison with what the pairwise judge says of each pair with the baseline; it decides nothing.
+
+    `runs` are by the name of the candidate. What other judges of these runs have asked counts against the limits.
+    """
+    names = {shown_name(name, run): name for name, run in runs.items()}
+    sides = {one.name: one for one in compared.candidates}
+    pairs = [
+        ComparedPair(pair, sides[pair.baseline], sides[pair.candidate], partial(compared.hidden_by, pair))
+        for pair in compared.deciding
+    ]
+
+    def reported(pair: Pair) -> Traces:
+        """Of what both report; a saved report has left no traces, and shows what is masked."""
+        benches = [session.workbench(names[name]) for name in (pair.baseline, pair.candidate) if name in names]
+        return reduce(or_, (bench.reported_traces(session.subjects) for bench in benches))
+
+    bench = session.workbench()
+    asked = [call for run in runs.values() if run.judged for call in run.judged.calls]
+    panel = PairPanel(left_after(settings, asked), settings.trace_id or bench.run_id, bench.traces(), reported)
+    try:
+        verdicts, calls = judge_pairs(pairs, panel)
+    except EvaluationError as error:
+        verdicts, calls = unjudged(pairs, panel, error), []
+    judged = {(one.pair.baseline, one.pair.candidate): verdict for one, verdict in zip(pairs, verdicts, strict=True)}
+    return replace(compared, judged=judged, calls=(*asked, *calls) if settings.observability else ())

@@ -1,0 +1,65 @@
+"""Put questions to each model, as often as samples are wanted, within the limits of a run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from gitleaks_eval.judges.client import ask
+from gitleaks_eval.judges.models import resolve_model
+from gitleaks_eval.judges.question import ClientOptions, Question, Reply
+from gitleaks_eval.judges.settings import LLM, JudgeSettings
+from gitleaks_eval.judges.verdict import Call
+from gitleaks_eval.scenarios.traces import Traces
+
+Of = TypeVar("Of")
+
+
+@dataclass(frozen=True, slots=True)
+class Replies(Generic[Of]):
+    """The replies to each question, by what it is about, and what the user should know."""
+
+    by_question: Mapping[Of, list[Reply]]
+    warnings: list[str]
+
+
+def put(questions: Mapping[Of, Question], settings: JudgeSettings, trace_id: str, planted: Traces) -> Replies[Of]:
+    """Put each question to each model, as often as samples are wanted.
+
+    No reply is kept or shown with a piece of `planted` that stands in none of the prompts; these must have been looked
+    at, value by value.
+    """
+    asked = [(key, replace(one, sample=number)) for key, one in questions.items() for number in range(settings.samples)]
+    shown = planted.without(question.prompt for question in questions.values())
+    replies: dict[Of, list[Reply]] = {key: [] for key in questions}
+    warnings: list[str] = []
+    calls, cost = settings.max_calls, settings.max_cost
+    for name in settings.models if asked else ():
+        model = resolve_model(name)
+        options = ClientOptions(
+            mode="llm" if settings.mode == LLM else "replay",
+            model=model,
+            store=settings.store,
+            timeout_seconds=settings.timeout_seconds,
+            max_calls=calls,
+            trace_id=trace_id,
+            price=settings.prices.get(model),
+            max_cost=cost,
+        )
+        done = ask([question for _, question in asked], options, shown.found_in)
+        warnings += done.warnings
+        calls -= done.sent
+        if cost is not None:
+            cost -= sum(reply.cost or 0 for reply in done.replies if reply.source == "live")
+        for (key, _), reply in zip(asked, done.replies, strict=True):
+            replies[key].append(reply)
+    return Replies(replies, warnings)
+
+
+def left_after(settings: JudgeSettings, calls: Sequence[Call]) -> JudgeSettings:
+    """The settings with what these calls have left of their limits."""
+    live = [call for call in calls if call.source == "live"]
+    sent = sum(bool(call.attempts) + call.asked_again for call in live)
+    cost = settings.max_cost
+    if cost is not None:
+        cost = max(0.0, cost - sum(call.cost or 0 for call in live))
+    return replace(settings, max_calls=max(0, settings.max_calls - sent), max_cost=cost)

@@ -1,0 +1,314 @@
+"""The pairwise judge of comparisons, advisory: what changed, and does it matter? Each pair is asked in both orders."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from gitleaks_eval.analysis.matching import alias_of
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.judges.asking import put
+from gitleaks_eval.judges.citations import lowered_confidence, unfounded
+from gitleaks_eval.judges.guard import cut, leaks
+from gitleaks_eval.judges.judge import PROMPTS, Opinion
+from gitleaks_eval.judges.merging import merged, sample_rows, total
+from gitleaks_eval.judges.models import resolve_model
+from gitleaks_eval.judges.pair_evidence import Compared, differs, evidence_of
+from gitleaks_eval.judges.prompt import as_data, template_of
+from gitleaks_eval.judges.question import Question, Reply
+from gitleaks_eval.judges.scoring import call_of, computed_call
+from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
+from gitleaks_eval.judges.verdict import LOW_CONFIDENCE, NOT_APPLICABLE, SCORED, UNSCORED, Call
+from gitleaks_eval.scenarios.traces import Traces
+from gitleaks_eval.scoring.comparison import INCOMPLETE, Pair
+
+PAIRWISE, COMPARISON = "pairwise", "comparison"
+TEMPLATES = PROMPTS / "pairs"
+SUB_DIMENSIONS = ("secrets", "reach", "noise")
+BASELINE, CANDIDATE, TIE = "baseline", "candidate", "tie"
+# In the order of the questions: the baseline first, then the two exchanged.
+ORDERS = (f"{BASELINE}_first", f"{CANDIDATE}_first")
+NO_MATTER = 3
+_SUM = 6
+_GUIDANCE = "What differs is known exactly for planted secrets, and only by its rule and cause in real repositories."
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What was said with one of the two shown first; scores are the candidate's, whoever was first.
+
+    `score` is 1 (the baseline is clearly better) to 5 (the candidate is), None where there is none, and then
+    `reasoning` is our own message.
+    """
+
+    order: str
+    score: int | None
+    unscored_kind: str | None = None
+    confidence: float | None = None
+    reasoning: str = ""
+    sub_scores: Mapping[str, int] | None = None
+    evidence_cited: tuple[str, ...] = ()
+    unfounded_citations: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
+    samples: tuple[Mapping[str, Any], ...] = ()
+    spread: int | None = None
+    disagreement: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What the pairwise judge makes of a pair; it decides nothing.
+
+    `preferred` is `baseline`, `candidate` or `tie`, None without a score; `score` is 1 (the baseline is clearly better)
+    to 5 (the candidate is): of two orders that agree the one that is nearer to 3, and 3 for a tie. A verdict that
+    depends on the order is a tie (`order_dependent`). Costs are in US dollars, None where the price is unknown.
+    """
+
+    outcome: str
+    mode: str
+    model_requested: str | None = None
+    model_answered: str | None = None
+    preferred: str | None = None
+    score: int | None = None
+    order_dependent: bool = False
+    confidence: float | None = None
+    low_confidence: bool = False
+    heuristic_score: int | None = None
+    uncalibrated: bool = False
+    unscored_kind: str | None = None
+    reasoning: str = ""
+    orders: tuple[Order, ...] = ()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    prices_as_of: str | None = None
+    trace_id: str = ""
+    warnings: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The `judge` of a pair in comparison.json."""
+        return {**asdict(self), "advisory": True}
+
+
+@dataclass(frozen=True, slots=True)
+class PairPanel:
+    """What all pairs of a run have in common: as `Panel`, with what both candidates of a pair `reported`."""
+
+    settings: JudgeSettings
+    trace_id: str
+    planted: Traces
+    reported: Callable[[Pair], Traces]
+
+
+def planned_questions(pairs: int, settings: JudgeSettings) -> int:
+    """How many questions so many pairs need at most: both orders of each."""
+    return pairs * len(ORDERS) * settings.samples * len(settings.models)
+
+
+def judge_pairs(pairs: Sequence[Compared], panel: PairPanel) -> tuple[list[PairVerdict], list[Call]]:
+    """The verdict of each pair, and a line for each call.
+
+    Raises:
+        InputError: when the prompt cannot be used.
+        EvaluationError: for a fault of our own.
+    """
+    prepared = [_prepared(one, panel) for one in pairs]
+    if panel.settings.mode == HEURISTIC:
+        return _by_numbers(pairs, prepared, panel)
+    questions = {
+        (number, order): question
+        for number, one in enumerate(prepared)
+        if not isinstance(one, PairVerdict)
+        for order, question in zip(ORDERS, one, strict=True)
+    }
+    done = put(questions, panel.settings, panel.trace_id, panel.planted)
+    verdicts, calls = [], []
+    for number, (compared, one) in enumerate(zip(pairs, prepared, strict=True)):
+        if isinstance(one, PairVerdict):
+            verdicts.append(one)
+            continue
+        replies = {order: done.by_question[number, order] for order in ORDERS}
+        prompts = {order: question.prompt for order, question in zip(ORDERS, one, strict=True)}
+        verdict = _verdict(compared, replies, prompts, panel)
+        verdicts.append(replace(verdict, warnings=tuple(dict.fromkeys(done.warnings))))
+        calls += [
+            call_of(COMPARISON, reply, verdict.score, panel.trace_id, _named(compared.pair, order))
+            for order in ORDERS
+            for reply in replies[order]
+        ]
+    return verdicts, calls
+
+
+def _named(pair: Pair, order: str) -> str:
+    names = (pair.baseline, pair.candidate)
+    return " | ".join(names if order == ORDERS[0] else reversed(names))
+
+
+def _prepared(compared: Compared, panel: PairPanel) -> "tuple[Question, ...] | PairVerdict":
+    """Both questions about a pair, or the verdict where there is nothing to ask, or nothing that may be asked."""
+    pair, settings = compared.pair, panel.settings
+    blank = PairVerdict(UNSCORED, settings.mode, settings.model, trace_id=panel.trace_id)
+    if pair.verdict == INCOMPLETE:
+        message = f"there is nothing whole to judge: {'; '.join(pair.reasons)}"
+        return replace(blank, unscored_kind="invalid", reasoning=message)
+    if not differs(pair):
+        return replace(blank, outcome=NOT_APPLICABLE, reasoning="nothing differs that a judge could look at")
+    template = template_of(PAIRWISE, TEMPLATES, settings.prompts)
+    reported = panel.reported(pair).without([template.text])
+    questions = []
+    for order in ORDERS:
+        evidence = cut(evidence_of(compared, exchanged=order != ORDERS[0]), reported)
+        if leaks(evidence, template, panel.planted):
+            message = "the evidence holds a piece of a secret; nothing was sent"
+            return replace(blank, unscored_kind="leak", reasoning=message)
+        values = {
+            "evidence": as_data(evidence),
+            "evaluation_mode": COMPARISON,
+            "interpretation_guidance": _GUIDANCE,
+            "synthetic_baseline": "none",
+        }
+        questions.append(Question(PAIRWISE, template.filled_in(values), SUB_DIMENSIONS, cut=reported.cut_out_of))
+    return tuple(questions)
+
+
+def _verdict(
+    compared: Compared, replies: Mapping[str, list[Reply]], prompts: Mapping[str, str], panel: PairPanel
+) -> PairVerdict:
+    """What the replies to both questions come to."""
+    settings, every = panel.settings, [reply for order in ORDERS for reply in replies[order]]
+    tokens_in, tokens_out = (total([getattr(one, f"{name}_tokens") for one in every]) for name in ("input", "output"))
+    priced = {price.as_of for name in settings.models if (price := settings.prices.get(resolve_model(name)))}
+    orders = tuple(_order(order, replies[order], prompts[order]) for order in ORDERS)
+    return replace(
+        agreed(orders),
+        mode=settings.mode,
+        model_requested=settings.model,
+        model_answered=", ".join(dict.fromkeys(reply.model for reply in every if reply.model)) or None,
+        heuristic_score=opinion_of(compared).score,
+        # Calibration shows reports, and no comparisons.
+        uncalibrated=True,
+        input_tokens=None if tokens_in is None else int(tokens_in),
+        output_tokens=None if tokens_out is None else int(tokens_out),
+        cost=total([reply.cost for reply in every]),
+        prices_as_of=min(priced) if priced else None,
+        trace_id=panel.trace_id,
+    )
+
+
+def _order(order: str, replies: Sequence[Reply], prompt: str) -> Order:
+    whole, mirrored = merged(replies), order != ORDERS[0]
+    samples = tuple(
+        {**row, "score": _SUM - row["score"]} if mirrored and isinstance(row["score"], int) else row
+        for row in sample_rows(replies)
+    )
+    if isinstance(whole, Reply):
+        return Order(order, None, whole.kind or "invalid", reasoning=whole.message, samples=samples)
+    answer = whole.answer
+    groundless = unfounded(answer.evidence_cited, prompt)
+
+    def for_candidate(score: int) -> int:
+        return _SUM - score if mirrored else score
+
+    return Order(
+        order,
+        for_candidate(answer.score),
+        confidence=lowered_confidence(whole.confidence, answer.evidence_cited, groundless),
+        reasoning=answer.reasoning,
+        sub_scores={name: for_candidate(score) for name, score in answer.sub_scores.items()},
+        evidence_cited=tuple(answer.evidence_cited),
+        unfounded_citations=groundless,
+        recommendations=tuple(answer.recommendations),
+        samples=samples,
+        spread=whole.spread,
+        disagreement=whole.disagreement,
+    )
+
+
+def agreed(orders: Sequence[Order]) -> PairVerdict:
+    """What both orders come to: a preference where both have it, and a tie where it depends on the order."""
+    if silent := next((one for one in orders if one.score is None), None):
+        return PairVerdict(
+            UNSCORED, "", unscored_kind=silent.unscored_kind, reasoning=silent.reasoning, orders=tuple(orders)
+        )
+    scores = [one.score for one in orders if one.score is not None]
+    preferences = {_preferred(score) for score in scores}
+    is_one = len(preferences) == 1
+    confidence = min(one.confidence or 0.0 for one in orders)
+    return PairVerdict(
+        SCORED,
+        "",
+        preferred=preferences.pop() if is_one else TIE,
+        score=min(scores, key=lambda score: abs(score - NO_MATTER)) if is_one else NO_MATTER,
+        order_dependent=not is_one,
+        confidence=confidence,
+        low_confidence=confidence < LOW_CONFIDENCE,
+        reasoning=orders[0].reasoning,
+        orders=tuple(orders),
+    )
+
+
+def _preferred(score: int) -> str:
+    return TIE if score == NO_MATTER else CANDIDATE if score > NO_MATTER else BASELINE
+
+
+def _by_numbers(
+    pairs: Sequence[Compared], prepared: Sequence["tuple[Question, ...] | PairVerdict"], panel: PairPanel
+) -> tuple[list[PairVerdict], list[Call]]:
+    verdicts, calls = [], []
+    for compared, one in zip(pairs, prepared, strict=True):
+        if isinstance(one, PairVerdict):
+            verdicts.append(one)
+            continue
+        opinion = opinion_of(compared)
+        verdicts.append(
+            PairVerdict(
+                SCORED,
+                HEURISTIC,
+                preferred=_preferred(opinion.score),
+                score=opinion.score,
+                confidence=opinion.confidence,
+                low_confidence=opinion.confidence < LOW_CONFIDENCE,
+                heuristic_score=opinion.score,
+                reasoning=f"Heuristic: {opinion.reasoning}",
+                trace_id=panel.trace_id,
+            )
+        )
+        named = _named(compared.pair, ORDERS[0])
+        calls.append(computed_call(PAIRWISE, COMPARISON, opinion.score, opinion.score, panel.trace_id, named))
+    return verdicts, calls
+
+
+def opinion_of(compared: Compared) -> Opinion:
+    """What counts alone say: secrets before reach, reach before noise; of real repositories they say nothing."""
+    pair, found = compared.pair, compared.pair.differences
+    moves = pair.moves
+    secrets = len(found.gained) - len(found.lost)
+    reach = len(moves.rules_gained) + len(moves.places_gained) - len(moves.rules_lost) - len(moves.places_lost)
+    reach -= len(moves.entries_wider)
+    noise = len(found.gone) - len(found.new) + len(found.restored) - len(found.moved)
+    noise -= sum(not alias_of(one.rule_id, one.candidate_rule_id or "") for one in found.relabelled)
+    first = next((number for number in (secrets, reach, noise) if number), 0)
+    score = NO_MATTER + _sign(first) * (2 if secrets else 1)
+    return Opinion(
+        score,
+        {
+            "secrets": NO_MATTER + 2 * _sign(secrets),
+            "reach": NO_MATTER + _sign(reach),
+            "noise": NO_MATTER + _sign(noise),
+        },
+        f"{len(found.lost)} expected secrets lost and {len(found.gained)} gained; {len(moves.rules_lost)} rules and "
+        f"{len(moves.places_lost)} places lost, {len(moves.rules_gained)} and {len(moves.places_gained)} gained, "
+        f"{len(moves.entries_wider)} entries new or wider; {len(found.new)} unexpected findings new and "
+        f"{len(found.gone)} gone; {sum(one.count for one in pair.real.groups())} differences in real repositories, "
+        "of which counts cannot say what is right.",
+        confidence=0.5 if pair.real.groups() else 1.0,
+    )
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
+
+
+def unjudged(pairs: Sequence[Compared], panel: PairPanel, error: EvaluationError) -> list[PairVerdict]:
+    """The verdicts where nobody could be asked at all."""
+    blank = PairVerdict(UNSCORED, panel.settings.mode, panel.settings.model, unscored_kind="invalid")
+    return [replace(blank, reasoning=str(error), trace_id=panel.trace_id) for _ in pairs]
