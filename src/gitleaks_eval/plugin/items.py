@@ -15,6 +15,7 @@ from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, SURVEY, Collected, 
 from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.speed import freeze
+from gitleaks_eval.coverage.result import TEST
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
 from gitleaks_eval.engine.judging import Judging
@@ -202,7 +203,8 @@ class Items:
             write_atomically(path, self.collected.as_json().encode())
 
     def _start_surveys(self, selected: Iterable[Identity]) -> None:
-        asked = {identity.candidate for identity in selected if identity.category == SURVEY}
+        # What users wrote of their rules is one scan of its own.
+        asked = {one.candidate for one in selected if one.category == SURVEY and one.check_id != TEST}
         for candidate in self.session.settings.candidates:
             if candidate.name in asked:
                 start_survey(self.session, candidate)
