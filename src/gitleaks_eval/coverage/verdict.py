@@ -139,6 +139,7 @@ class _Judging:
             accepted=[f"{one.name} {one.said}" for one in self.hiding if one.accepted and one.hides],
             notices=[*self._notices()],
             offers=[self._offer(one) for one in self.hiding],
+            forgiven=[rule.rule_id for rule in self.firing.rules if self._is_forgiven(rule)],
             whole=not hiding and not missing and not self.measure.is_too_much(silent, self.measure.rules),
         )
 
@@ -147,8 +148,11 @@ class _Judging:
 
     def _is_answered(self, rule: RuleResult) -> bool:
         """Whether a rule fires, or is silent for what is accepted alone."""
+        return rule.status in {FIRES, REPORTED_AS} or self._is_forgiven(rule)
+
+    def _is_forgiven(self, rule: RuleResult) -> bool:
         is_accepted = bool(rule.hidden_by) and self.accepted.issuperset(rule.hidden_by)
-        return rule.status in {FIRES, REPORTED_AS} or (rule.status == RULE_ALLOWLISTED and is_accepted)
+        return rule.status == RULE_ALLOWLISTED and is_accepted
 
     def _notices(self) -> Iterator[str]:
         """What may be deleted."""

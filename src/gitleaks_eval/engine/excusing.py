@@ -32,7 +32,7 @@ def excuse_case(session: Session, case: Case) -> str | None:
     after = _read(mine)
     if before is None:
         return None
-    if not _is_new(case, before, moves(before, after, silent_for(session, candidate))):
+    if not _is_new(case, before, moves(before, after, *silent_for(session, candidate))):
         return AS_IN_BASELINE
     if settings.accepts_review and not are_one_scanner(_scanner(session, None), _scanner(session, candidate)):
         return TO_REVIEW
@@ -60,7 +60,7 @@ def _is_new(case: Case, before: Surveyed, moved: Moves) -> bool:
 
 
 def _read(coverage: Coverage) -> Surveyed:
-    read = surveyed_from(coverage.rows())
+    read = surveyed_from(coverage.rows(), coverage.forgiven)
     assert read is not None  # noqa: S101 - for the type checker: there are rows
     return read
 

@@ -20,7 +20,7 @@ from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
 from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.kinds import RULES
-from gitleaks_eval.engine.relieved import explained
+from gitleaks_eval.engine.relieved import accepted_in, explained
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
@@ -248,7 +248,10 @@ class Items:
         show_message_only(report, call)
         if outcome == FAILED and self.session.comparing and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
-            excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters))
+            accepted = accepted_in(self.session, trial)
+            excuse_report(
+                report, self.session.comparing.excuse(trial, identity, check, parameters, accepted=accepted)
+            )
         if outcome == FAILED and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
             others = self.collected.identities.values()
@@ -260,9 +263,8 @@ class Items:
         return report
 
     def _excuse_beside(self, report: pytest.TestReport, item: pytest.Item) -> None:
-        if not (self.session.comparing and report.failed and report.when == "call"):
-            return
-        excuse_report(report, excuse_beside(item, self.session, self.session.comparing, self.left.evidence.actual))
+        if report.failed and report.when == "call":
+            excuse_report(report, excuse_beside(item, self.session, self.left.evidence.actual))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:

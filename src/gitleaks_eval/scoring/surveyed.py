@@ -49,7 +49,8 @@ class Hiding:
 class Surveyed:
     """Of each rule whether it fires, of each place that was asked whether it is seen, and what each entry hides.
 
-    `silent_own` are rules of the user's that never fire.
+    `silent_own` are rules of the user's that never fire; `accepted_rules` and `accepted_places` are silent or not seen
+    for accepted entries alone.
     """
 
     rules: Mapping[str, bool]
@@ -57,6 +58,7 @@ class Surveyed:
     entries: Sequence[Hiding] = ()
     silent_own: frozenset[str] = frozenset()
     accepted_rules: frozenset[str] = frozenset()
+    accepted_places: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Moves:
     """What a candidate no longer finds and what it finds in addition: ids of rules, titles of places.
 
     `entries_wider` are those of its entries, as `file:line`, that are new or hide more than before, and `widened` the
-    same as people read them.
+    same as people read them. What is lost to accepted entries alone is in `rules_accepted` and `places_accepted`.
     """
 
     rules_lost: tuple[str, ...] = ()
@@ -73,6 +75,8 @@ class Moves:
     places_gained: tuple[str, ...] = ()
     entries_wider: tuple[str, ...] = ()
     widened: tuple[str, ...] = ()
+    rules_accepted: tuple[str, ...] = ()
+    places_accepted: tuple[str, ...] = ()
 
     @property
     def loses(self) -> bool:
@@ -97,6 +101,7 @@ class Moves:
         for names, text in named:
             if names:
                 yield f"{len(names)} {text} ({few(names, NAMED_AT_MOST)})"
+        yield from self._accepted()
 
     def grouped(self, candidate: str) -> Iterator[str]:
         """The same of two builds: places by what they are, since nobody has asked for the difference."""
@@ -109,10 +114,20 @@ class Moves:
         if self.rules_gained:
             yield f"{len(self.rules_gained)} more rules fire ({few(self.rules_gained, NAMED_AT_MOST)})"
         yield from _by_family(self.places_gained, 1, candidate)
+        yield from self._accepted()
+
+    def _accepted(self) -> Iterator[str]:
+        named = (("rules", self.rules_accepted), ("places", self.places_accepted))
+        parts = [f"{len(names)} {name} ({few(names, NAMED_AT_MOST)})" for name, names in named if names]
+        if parts:
+            yield f"{' and '.join(parts)} lost to accepted entries alone"
 
 
-def surveyed_from(coverage: Mapping[str, Any] | None) -> Surveyed | None:
-    """What `coverage` of an evaluation report says; None where nothing was asked."""
+def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] = ()) -> Surveyed | None:
+    """What `coverage` of an evaluation report says; None where nothing was asked.
+
+    `forgiven` are the rules that are known to be silent for accepted entries alone.
+    """
     if coverage is None:
         return None
     rules = {row["rule_id"]: row["status"] in FOUND for row in coverage["rules"]}
@@ -133,10 +148,14 @@ def surveyed_from(coverage: Mapping[str, Any] | None) -> Surveyed | None:
         for row in coverage.get("entries", ())
     )
     silent = frozenset(row["rule_id"] for row in coverage["rules"] if row["status"] == NEVER_FIRES and row.get("own"))
-    return Surveyed(rules, places, entries, silent, _accepted_rules(entries, coverage.get("switched_off", ())))
+    unseen = frozenset(f"{row['family']}:{row['case']}" for row in coverage["places"] if row["status"] == ACCEPTED)
+    accepted = _accepted_rules(entries, coverage.get("switched_off", ())).union(forgiven)
+    return Surveyed(rules, places, entries, silent, accepted, unseen)
 
 
-def moves(before: Surveyed, after: Surveyed, silent: Collection[str] | None = None) -> Moves:
+def moves(
+    before: Surveyed, after: Surveyed, silent: Collection[str] | None = None, accepted: Collection[str] = ()
+) -> Moves:
     """What changes; a place that one of the two did not ask is left out.
 
     Args:
@@ -144,16 +163,24 @@ def moves(before: Surveyed, after: Surveyed, silent: Collection[str] | None = No
         after: the candidate.
         silent: the rules of the baseline whose samples the candidate no longer finds. Where nobody asked, a rule is
             taken for lost that does not fire with samples of its own.
+        accepted: those that it would find without its accepted entries.
     """
-    lost = _only(before.rules, after.rules) if silent is None else sorted(silent)
+    lost = list(_only(before.rules, after.rules)) if silent is None else sorted({*silent, *accepted})
+    forgiven = {*accepted, *after.accepted_rules}
     wider = [one for one in after.entries if one.status in HIDES and _is_wider(one, before, after)]
     return Moves(
-        rules_lost=tuple(name for name in lost if name not in after.accepted_rules),
+        rules_lost=tuple(name for name in lost if name not in forgiven),
         rules_gained=tuple(_only(after.rules, before.rules)),
         places_lost=tuple(name for name in _only(before.places, after.places) if name in after.places),
         places_gained=tuple(name for name in _only(after.places, before.places) if name in before.places),
         entries_wider=tuple(dict.fromkeys(one.where for one in wider)),
         widened=tuple(one.said for one in sorted(wider, key=lambda one: (-one.places, -one.rules, one.where))),
+        rules_accepted=tuple(name for name in lost if name in forgiven),
+        places_accepted=tuple(
+            name
+            for name in after.places
+            if name in after.accepted_places and before.places.get(name) and name not in before.accepted_places
+        ),
     )
 
 
