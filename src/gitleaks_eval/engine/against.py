@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from gitleaks_eval.core.sharing import made_once, turn
 from gitleaks_eval.coverage.against import silent_rules
+from gitleaks_eval.engine.approving import upgrades_of
 from gitleaks_eval.engine.asking import asker_of
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import surveyed
@@ -27,7 +28,7 @@ def asked_against(session: Session, candidate: Candidate) -> Asked:
     said = session.obeyed(candidate.name).said
     silent, accepted = silent_for(session, candidate)
     lost = {name: found for name, found in lost.items() if found}
-    return Asked(silent, said, lost, accepted_rules=accepted)
+    return Asked(silent, said, lost, accepted_rules=accepted, upgrades=upgrades_of(session, candidate.name))
 
 
 def silent_for(session: Session, candidate: Candidate) -> tuple[Collection[str] | None, Collection[str]]:

@@ -28,7 +28,7 @@ class Comparing:
     lost_by_obeying: Callable[[str, Scenario | RealRepository], Collection[Place]]
     _differences: dict[tuple[str, str], Differences] = field(default_factory=dict)
 
-    def excuse(  # noqa: PLR0913 - what a test is, each under its name
+    def excuse(
         self,
         trial: Trial,
         identity: Identity,
@@ -62,7 +62,9 @@ class Comparing:
         if match is not None:
             same = any(_is_alike(other, match) for other in theirs.matches)
         else:
-            same = not self._different(trial, accepted).new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
+            same = (
+                not self._different(trial, accepted).new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
+            )
         if same:
             return AS_IN_BASELINE
         different = self._different(trial, accepted)

@@ -249,9 +249,7 @@ class Items:
         if outcome == FAILED and self.session.comparing and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
             accepted = accepted_in(self.session, trial)
-            excuse_report(
-                report, self.session.comparing.excuse(trial, identity, check, parameters, accepted=accepted)
-            )
+            excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters, accepted=accepted))
         if outcome == FAILED and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
             others = self.collected.identities.values()

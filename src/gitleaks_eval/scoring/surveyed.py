@@ -1,9 +1,10 @@
 """Which rules fire, which places are seen and what entries hide, of one candidate against another. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gitleaks_eval.config.beside import Upgrade
 from gitleaks_eval.core.text import few
 
 FOUND = frozenset({"fires", "reported_as"})
@@ -67,6 +68,7 @@ class Moves:
 
     `entries_wider` are those of its entries, as `file:line`, that are new or hide more than before, and `widened` the
     same as people read them. What is lost to accepted entries alone is in `rules_accepted` and `places_accepted`.
+    `upgrades` say what people have accepted of what another build loses.
     """
 
     rules_lost: tuple[str, ...] = ()
@@ -77,11 +79,23 @@ class Moves:
     widened: tuple[str, ...] = ()
     rules_accepted: tuple[str, ...] = ()
     places_accepted: tuple[str, ...] = ()
+    upgrades: tuple[Upgrade, ...] = ()
 
     @property
     def loses(self) -> bool:
         """Whether anything is lost, or may be."""
         return bool(self.rules_lost or self.places_lost or self.entries_wider)
+
+    def to_review(self) -> "Moves":
+        """What of it nobody has accepted of another build."""
+        rules = {name for one in self.upgrades for name in one.rules}
+        places = {name for one in self.upgrades for name in one.places}
+        return replace(
+            self,
+            rules_lost=tuple(name for name in self.rules_lost if name not in rules),
+            places_lost=tuple(name for name in self.places_lost if name not in places),
+            upgrades=(),
+        )
 
     @property
     def ids(self) -> dict[str, list[str]]:
@@ -105,6 +119,10 @@ class Moves:
 
     def grouped(self, candidate: str) -> Iterator[str]:
         """The same of two builds: places by what they are, since nobody has asked for the difference."""
+        if self.upgrades:
+            yield from self.to_review().grouped(candidate)
+            yield from self._upgraded()
+            return
         if self.rules_lost:
             yield f"{len(self.rules_lost)} rules that {candidate} does not find ({few(self.rules_lost, NAMED_AT_MOST)})"
         yield from _by_family(self.places_lost, 0, candidate)
@@ -115,6 +133,14 @@ class Moves:
             yield f"{len(self.rules_gained)} more rules fire ({few(self.rules_gained, NAMED_AT_MOST)})"
         yield from _by_family(self.places_gained, 1, candidate)
         yield from self._accepted()
+
+    def _upgraded(self) -> Iterator[str]:
+        left = self.to_review()
+        lost = ((self.rules_lost, left.rules_lost, "rule"), (self.places_lost, left.places_lost, "place"))
+        counts = ((len(all_of) - len(others), name) for all_of, others, name in lost)
+        parts = [f"{count} {name}{'s' * (count != 1)}" for count, name in counts if count]
+        if parts:
+            yield f"{' and '.join(parts)} less, accepted: {'; '.join(dict.fromkeys(one.why for one in self.upgrades))}"
 
     def _accepted(self) -> Iterator[str]:
         named = (("rules", self.rules_accepted), ("places", self.places_accepted))
