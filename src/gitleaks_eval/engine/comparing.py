@@ -59,15 +59,13 @@ class Comparing:
             theirs, ours = self._matching(self.name, trial), self._matching(trial.candidate, trial)
         except EvaluationError:
             return None
+        different = self._different(trial, accepted)
         if match is not None:
             same = any(_is_alike(other, match) for other in theirs.matches)
         else:
-            same = (
-                not self._different(trial, accepted).new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
-            )
+            same = not different.new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
         if same:
             return AS_IN_BASELINE
-        different = self._different(trial, accepted)
         regressing = different.regressing()
         is_lost = match is not None and match.status == MISSED and any(_is_at(one, match) for one in regressing)
         excused = self.accepts_review and not is_lost and trial.subject.name in different.to_review()

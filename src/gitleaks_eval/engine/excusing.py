@@ -37,12 +37,16 @@ def excuse_case(session: Session, case: Case) -> str | None:
         return None
     if not _is_new(case, before, moves(before, after, *silent_for(session, candidate))):
         return AS_IN_BASELINE
+    return _of_another_build(session, candidate, case)
+
+
+def _of_another_build(session: Session, candidate: Candidate, case: Case) -> str | None:
     if are_one_scanner(_scanner(session, None), _scanner(session, candidate)):
         return None
     upgrades = upgrades_of(session, case.candidate)
     if any(case.name in (one.rules if case.kind == RULE else one.places) for one in upgrades):
         return UPGRADE
-    return TO_REVIEW if settings.accepts_review else None
+    return TO_REVIEW if session.settings.accepts_review else None
 
 
 def _as_before(session: Session, candidate: Candidate, case: Case) -> str | None:

@@ -16,10 +16,10 @@ from gitleaks_eval.scoring.surveyed import Moves, moves, surveyed_from
 
 
 def lines_to_approve(session: Session, said: Mapping[str, str]) -> Iterator[tuple[Line, str]]:
-    """Of each candidate but the baseline: what its build no longer finds in a line, and a line for each group of
-    differences in real repositories; with what people read of it. `said` is why and since when.
+    """What nobody has approved of each candidate but the baseline, as lines, with what people read of each.
 
-    A saved baseline has no values, and its build is not known.
+    What its build no longer finds is a line, and so is each group of differences in real repositories. `said` is why
+    and since when. Of a saved baseline there are none: it has no values, and its build is not known.
 
     Raises:
         EvaluationError: when something could not be asked.

@@ -50,7 +50,8 @@ class Asked:
     `silent` are the baseline's rules whose samples the candidate no longer finds (None: not asked). `obeyed` says in a
     line what one of two versions obeys and the other ignores, and `lost_by_it` by scenario which planted secrets are
     lost for that alone. `accepted` are by scenario those that accepted entries alone hide, and `accepted_rules` the
-    rules that are silent for these alone; `upgrades` are what people have accepted of the two. `problem` is why not all could be asked; then nothing is safe.
+    rules that are silent for these alone; `upgrades` are what people have accepted of the two. `problem` is why not
+    all could be asked; then nothing is safe.
     """
 
     silent: Collection[str] | None = None

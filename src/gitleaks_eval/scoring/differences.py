@@ -49,7 +49,8 @@ class Differences:
 
     In the scenarios `uncompared` the candidate does not find something exactly that only its own truth lists.
     `restored` are exact with the candidate, and moved or relabelled with the baseline. Of what is lost, `by_obeying` is
-    what an entry hides that one of two versions obeys and the other ignores, and `accepted` what accepted entries alone hide.
+    what an entry hides that one of two versions obeys and the other ignores, and `accepted` what accepted entries alone
+    hide.
     """
 
     lost: tuple[Difference, ...] = ()

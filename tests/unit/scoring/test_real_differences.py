@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from gitleaks_eval.config.beside import Approval
 from gitleaks_eval.scoring.real_differences import (
     KINDS,
     LOST,
@@ -14,7 +15,6 @@ from gitleaks_eval.scoring.real_differences import (
     NEW,
     RELABELLED,
     SEVERITY_CHANGED,
-    Approval,
     Group,
     Real,
     RealComparison,
