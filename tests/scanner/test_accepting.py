@@ -1,6 +1,7 @@
 """A normal team adopts: a short list at first, one command, green from then on, until an entry gets wider."""
 
 import json
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -209,6 +210,24 @@ def test_a_repository_accepts_only_its_own_entries(tmp_path: Path) -> None:
     ran = evaluate(own, VERSION, ENTRIES)
     assert entries(ran)["(^|/)fixtures/"]["status"] == "accepted"
     assert ran.line("STRONG_PASS")
+
+
+def test_with_another_seed_an_entry_is_held_to_what_it_hides_of_the_usual_values(tmp_path: Path) -> None:
+    # Of values made by chance these hide another number with each seed.
+    (tmp_path / ".gitleaks.toml").write_text(
+        f"{EXTENDS}[[allowlists]]\nregexes = ['7[0-9]', '[xyz][qr]']\nstopwords = ['ab', 'k9']\n", encoding="utf-8"
+    )
+    assert accept(tmp_path, "--gitleaks-yes").status == 0
+    text = (tmp_path / NAME).read_text(encoding="utf-8")
+    head, found, rest = text.partition("'k9', hides: { places: ")
+    count, more = rest.split(",", 1)
+    (tmp_path / NAME).write_text(f"{head}{found}{int(count) - 1},{more}", encoding="utf-8")
+    ran = evaluate(tmp_path, VERSION, ENTRIES, "--gitleaks-seed=733458997")
+    assert ran.status == 1
+    # More places are hidden than were accepted, and only the one is red of which less is accepted than it hides.
+    hidden = sum(row["status"] in {"accepted", "allowlisted"} for row in ran.json()["coverage"]["places"])
+    assert hidden > sum(map(int, re.findall("places: ([0-9]+)", text)))
+    assert f"{count} places where {int(count) - 1} are accepted" in ran.line("FAILED  entry")
 
 
 VERSIONS = ("--gitleaks-version=8.18.4", VERSION)

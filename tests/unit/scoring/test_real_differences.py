@@ -166,5 +166,12 @@ def test_a_group_is_approved_in_all_its_repositories_or_not_at_all() -> None:
     assert approved([group], [both, other], "base", "head") == {group: "a test; another"}
 
 
+def test_more_findings_of_no_known_cause_than_were_approved_are_to_review() -> None:
+    approval = replace(APPROVAL, cause=None, repositories=("*",), findings=2)
+    for count, covered in ((1, 1), (2, 1), (3, 0)):
+        group = Group(LOST, "github-pat", None, None, ("one",), count, count)
+        assert len(approved([group], [approval], "base", "head")) == covered
+
+
 def test_the_kinds_are_those_of_the_contract() -> None:
     assert KINDS == ("lost", "new", "moved", "relabelled", "severity_changed")
