@@ -139,3 +139,28 @@ def test_a_rule_is_tried_with_its_samples_and_what_it_alone_would_newly_report(
     assert "FAILED  acme  finds 0 of 5 samples made from its own regex: entropy: no value" in text
     status, text = told("try", "acme", config=f"{EXTENDS}{OWN}[allowlist]\nregexes = ['acme_']\n")
     assert (status, "an allowlist hides them" in text) == (1, True)
+
+
+def test_try_runs_what_users_wrote_of_that_rule_and_of_no_other(
+    tmp_path: Path, told: Callable[..., tuple[int, str]]
+) -> None:
+    text = """\
+rules:
+  {}:
+    finds:
+      - {{ pattern: 'acme_[a-z0-9]{{{}}}' }}
+      - {{ pattern: 'acme_[a-z0-9]{{9}}' }}
+"""
+    (tmp_path / ".gitleaks-eval.yaml").write_text(text.format("acme", 20), encoding="utf-8")
+    status, said = told("try", "acme", config=OWN)
+    assert status == 1
+    assert "passed  acme  finds 5 of 5 samples" in said
+    assert "passed  acme  .gitleaks-eval.yaml:4 acme[finds-1]" in said
+    assert "FAILED  acme  .gitleaks-eval.yaml:5 acme[finds-2]: not found in env" in said
+    other = OWN.replace("acme", "other")
+    (tmp_path / ".gitleaks-eval.yaml").write_text(text.format("other", 20), encoding="utf-8")
+    status, said = told("try", "acme", config=OWN + other)
+    assert (status, "yaml:4" in said) == (0, False)
+    (tmp_path / ".gitleaks-eval.yaml").write_text(text.format("acme", "2,1"), encoding="utf-8")
+    status, said = told("try", "acme", config=OWN)
+    assert (status, ":4:9: `pattern`: " in said) == (4, True)

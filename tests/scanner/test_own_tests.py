@@ -1,14 +1,19 @@
 """Tests that users write of their rules: nodes with the lines of the YAML, all in one scan, and no secret kept."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from gitleaks_eval.config.beside import RuleTest
 from gitleaks_eval.coverage.layers import Layers
+from gitleaks_eval.coverage.own_tests import Planted
+from gitleaks_eval.coverage.rules import Rule
+from gitleaks_eval.coverage.samples import Bench
 from gitleaks_eval.coverage.subject import Asker, Findings
+from gitleaks_eval.engine import own_tests
 from gitleaks_eval.repositories.cache import BuiltRepository
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -129,3 +134,37 @@ def test_a_rule_that_is_not_there_and_a_file_beside_no_configuration_are_refused
     result = pytester.runpytest_subprocess(f"sub/{NAME}", binary)
     assert result.ret != 0
     assert "stands beside no configuration under test" in "\n".join([*result.outlines, *result.errlines])
+
+
+def test_no_value_that_was_made_for_a_test_is_in_any_output(
+    pytester: pytest.Pytester, binary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values: set[str] = set()
+    plant = own_tests.planted_by
+
+    def recording(tests: Sequence[RuleTest], rules: Mapping[str, Rule], on: Bench) -> list[Planted]:
+        planted = plant(tests, rules, on)
+        values.update(sample.value for one in planted for _, sample in one.samples)
+        return planted
+
+    monkeypatch.setattr(own_tests, "planted_by", recording)
+    written(
+        pytester,
+        "finds:",
+        "  - { pattern: 'acme_[a-z0-9]{32}', in: [env, base64, hex] }",
+        "  - { pattern: 'acme_[a-z0-9]{16}', text: 'a = \"{{secret}}\"' }",
+        "ignores: [near-miss]",
+        "todo:",
+        "  - { pattern: 'acme_[a-z0-9]{32}' }",
+    )
+    options = ("-vv", "-rA", "--junitxml=junit.xml", "--showlocals", "--gitleaks-eval", "--gitleaks-only=rules")
+    result = pytester.runpytest_inprocess(binary, *options)
+    assert result.ret == 1
+    assert len(values) > 4
+    said = "\n".join([*result.outlines, *result.errlines])
+    files = [path for path in pytester.path.rglob("*") if path.is_file() and path.suffix not in {".pyc", ".toml"}]
+    assert any(path.name == "evaluation_report.json" for path in files)
+    texts = [said, *(path.read_text(encoding="utf-8", errors="replace") for path in files)]
+    for value in values:
+        pieces = {value[at : at + 8] for at in range(5, len(value) - 7)} - {"aaaaaaaa"}
+        assert [piece for piece in pieces for text in texts if piece in text] == []

@@ -1,4 +1,4 @@
-"""`.gitleaks-eval.yaml` beside a configuration: tests of its own rules, and which of its entries are accepted."""
+"""`.gitleaks-eval.yaml` beside a configuration: tests of its own rules, what is accepted of it, and of comparisons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,6 +64,39 @@ class Acceptance:
 
 
 @dataclass(frozen=True, slots=True)
+class Approval:
+    """What people have approved: differences of a rule with a cause, in real repositories, between two candidates.
+
+    `rule`, `cause` and each of `repositories` are patterns (`*`, `?`, `[…]`); a `cause` of None stands for one that is
+    not proven. Of a difference that is relabelled `rule` is the baseline's. An empty `kind` is any. `baseline` and
+    `candidate` are the identities that it is pinned to. More than so many `findings` are not approved (None: any).
+    """
+
+    rule: str
+    cause: str | None
+    repositories: tuple[str, ...]
+    reason: str
+    baseline: str
+    candidate: str
+    kind: str = ""
+    findings: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """What people have accepted that the build of one candidate no longer finds: rules, and titles of usual places.
+
+    `baseline` and `candidate` are the identities that it is pinned to.
+    """
+
+    baseline: str
+    candidate: str
+    rules: tuple[str, ...]
+    places: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Beside:
     """A file of tests and acceptances, and the files of the chain that it belongs to, by their numbers."""
 
@@ -71,6 +104,8 @@ class Beside:
     layers: tuple[int, ...]
     tests: tuple[RuleTest, ...] = ()
     accepts: tuple[Acceptance, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    upgrades: tuple[Upgrade, ...] = ()
 
 
 def place_beside(path: Path) -> Path | None:
@@ -88,7 +123,17 @@ def files_beside(configuration: Configuration | None) -> tuple[Beside, ...]:
     for index, file in enumerate(configuration.chain if configuration else ()):
         if place := place_beside(file.path):
             places.setdefault(place, []).append(index)
-    return tuple(_read(path, tuple(layers)) for path, layers in places.items() if path.exists() or path.is_symlink())
+    return tuple(file for path, layers in places.items() for file in file_at(path, tuple(layers)))
+
+
+def file_at(path: Path, layers: tuple[int, ...] = ()) -> Iterator[Beside]:
+    """The file at a path, if there is one.
+
+    Raises:
+        InputError: as `files_beside`.
+    """
+    if path.exists() or path.is_symlink():
+        yield _read(path, layers)
 
 
 def _read(path: Path, layers: tuple[int, ...]) -> Beside:
@@ -119,7 +164,11 @@ def read_document(document: Any, text: str, path: Path, layers: tuple[int, ...])
     tests = tuple(_tests(document.get("rules") or {}, spots, path))
     listed = enumerate(document.get("accept") or ())
     accepts = tuple(_acceptance(number, item, spots, path, layers) for number, item in listed)
-    return Beside(path, layers, tests, accepts)
+    approvals = tuple(
+        _approval(index, item, spots, path) for index, item in enumerate(document.get("differences") or ())
+    )
+    upgrades = tuple(map(_upgrade, document.get("upgrades") or ()))
+    return Beside(path, layers, tests, accepts, approvals, upgrades)
 
 
 def refuse(path: Path, spot: Spot | None, problem: str) -> None:
@@ -184,4 +233,29 @@ def _acceptance(number: int, item: Mapping[str, Any], spots: Spots, path: Path, 
         line=spots["accept", number].line,
         number=number,
         layers=layers,
+    )
+
+
+def _approval(index: int, item: Mapping[str, Any], spots: Spots, path: Path) -> Approval:
+    if item["cause"] is None and "findings" not in item:
+        refuse(path, spots["differences", index], "without a proven cause say how many `findings` are approved")
+    return Approval(
+        rule=item["rule"],
+        cause=item["cause"],
+        repositories=tuple(item["repositories"]),
+        reason=item["why"],
+        baseline=item["baseline"],
+        candidate=item["candidate"],
+        kind=item.get("kind", ""),
+        findings=item.get("findings"),
+    )
+
+
+def _upgrade(item: Mapping[str, Any]) -> Upgrade:
+    return Upgrade(
+        baseline=item["baseline"],
+        candidate=item["candidate"],
+        rules=tuple(item.get("rules", ())),
+        places=tuple(item.get("places", ())),
+        why=item["why"],
     )

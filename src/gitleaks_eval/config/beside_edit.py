@@ -1,7 +1,7 @@
 """Write acceptances into a file of tests and acceptances; what people wrote in it stays as it is, comments too."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,12 @@ from gitleaks_eval.core.yaml_documents import Spots, parse_yaml, yaml_spots
 
 HEADER = """\
 # What gitleaks-eval knows of the configuration beside this file: tests of its own rules (`rules`),
-# and entries of it that are accepted with what they hide (`accept`).
+# entries of it that are accepted with what they hide (`accept`), and what is accepted of comparisons
+# (`differences` in real repositories, `upgrades` of the scanner).
 """
 INDENT = "  "
+# The key of a date, which is written as it is.
+SINCE = "since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +40,25 @@ class Offer:
         return f"- {{ entry: {_quoted(self.entry)}, hides: {hides}, why: {_quoted(self.why)}, since: {self.since} }}"
 
 
-def with_acceptances(text: str, offers: Sequence[Offer]) -> str:
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An item that is added to a list of the file (`key`)."""
+
+    key: str
+    item: Mapping[str, Any]
+
+    def as_line(self) -> str:
+        """As it stands in the file."""
+        return f"- {_flow(self.item)}"
+
+
+def with_acceptances(text: str, offers: Sequence[Offer], more: Sequence[Line] = ()) -> str:
     """The text of a file with these acceptances in it; one of the same entry is brought up to date.
 
     Args:
         text: of a file that has been read before; empty for one that is not there.
         offers: what is accepted now.
+        more: what is added to other lists.
 
     Raises:
         InputError: when the file is written in a way in which no line can be added.
@@ -51,14 +67,20 @@ def with_acceptances(text: str, offers: Sequence[Offer]) -> str:
         document = parse_yaml(text.encode()) or {}
         wanted, added = _wanted(document, offers)
         changed = _with_changes(text, document, offers)
-        changed = _with_lines(changed, document, [offer.as_line() for offer in added])
+        changed = _with_lines(changed, "accept", document.get("accept"), [offer.as_line() for offer in added])
+        for key in dict.fromkeys(line.key for line in more):
+            of_key = [line for line in more if line.key == key]
+            changed = _with_lines(changed, key, document.get(key), [line.as_line() for line in of_key])
+            wanted[key] = [*(document.get(key) or ()), *(dict(line.item) for line in of_key)]
         if parse_yaml(changed.encode()) == wanted:
             return changed
     except (DocumentError, ValueError):
         pass
-    lines = "\n".join(f"{INDENT}{offer.as_line()}" for offer in offers)
+    lines = "\n".join(
+        [*(f"{INDENT}{offer.as_line()}" for offer in offers), *(f"{line.key}: {line.as_line()}" for line in more)]
+    )
     raise InputError(
-        f"no line can be added to it; write `accept` as a list with a dash a line, or add by hand:\n{lines}"
+        f"no line can be added to it; write each of its lists with a dash a line, or add by hand:\n{lines}"
     )
 
 
@@ -72,7 +94,7 @@ def _wanted(document: dict[str, Any], offers: Iterable[Offer]) -> tuple[dict[str
         else:
             items.append(offer.as_item())
             added.append(offer)
-    return {**document, "accept": items}, added
+    return {**document, **({"accept": items} if items or "accept" in document else {})}, added
 
 
 def _index(items: Sequence[dict[str, Any]], offer: Offer) -> int:
@@ -99,29 +121,40 @@ def _with_changes(text: str, document: dict[str, Any], offers: Iterable[Offer]) 
     return text
 
 
-def _with_lines(text: str, document: dict[str, Any], lines: Sequence[str]) -> str:
+def _with_lines(text: str, key: str, items: Sequence[Any] | None, lines: Sequence[str]) -> str:
     if not lines:
         return text
     end = "\r\n" if "\r\n" in text else "\n"
     spots = yaml_spots(text)
-    if ("accept",) not in spots:
+    if (key,) not in spots:
         before = text if not text or text.endswith("\n") else text + end
-        return "".join([before or HEADER, "accept:", *(f"{end}{INDENT}{line}" for line in lines), end])
-    if items := document["accept"]:
-        place, indent = _after_last(text, spots, len(items) - 1)
+        return "".join([before or HEADER, f"{key}:", *(f"{end}{INDENT}{line}" for line in lines), end])
+    if items:
+        place, indent = _after_last(text, spots, key, len(items) - 1)
         return text[:place] + "".join(f"{end}{indent}{line}" for line in lines) + text[place:]
-    spot = spots["accept",]
+    spot = spots[key,]
     return text[: spot.start].rstrip() + "".join(f"{end}{INDENT}{line}" for line in lines) + text[spot.end :]
 
 
-def _after_last(text: str, spots: Spots, last: int) -> tuple[int, str]:
+def _after_last(text: str, spots: Spots, key: str, last: int) -> tuple[int, str]:
     """The end of the line in which the last item ends, and what stands before its dash."""
-    spot = spots["accept", last]
+    spot = spots[key, last]
     ended = len(text[: spot.end].rstrip())
     line_end = text.find("\n", ended)
     place = len(text) if line_end < 0 else line_end - (text[line_end - 1] == "\r")
     dash = text.rindex("-", 0, spot.start)
     return place, text[text.rfind("\n", 0, dash) + 1 : dash]
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Mapping):
+        pairs = (f"{name}: {one if name == SINCE else _flow(one)}" for name, one in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(_flow, value))}]"
+    return "null" if value is None else str(value)
 
 
 def _quoted(text: str) -> str:

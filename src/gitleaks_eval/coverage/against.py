@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import count, islice
 
 from gitleaks_eval.coverage.entries import DISABLED, PATH, Entry, entries_of
+from gitleaks_eval.coverage.layers import without
 from gitleaks_eval.coverage.paths import word
 from gitleaks_eval.coverage.rules import Dialect, Rule
 from gitleaks_eval.coverage.sample_repository import found_by_sample
@@ -14,21 +15,28 @@ SAMPLES = 5
 
 
 def silent_rules(
-    baseline: Subject, candidate: Subject, fires: Collection[str], before: Asker, after: Asker
-) -> tuple[str, ...]:
+    baseline: Subject,
+    candidate: Subject,
+    fires: Collection[str],
+    askers: tuple[Asker, Asker],
+    accepted: Collection[Entry] = (),
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rules of the baseline whose samples the candidate no longer finds, under whatever id.
+
+    Of these the second are those that it finds without its accepted entries.
 
     Args:
         baseline: whose samples.
         candidate: to whom they are shown; they stand where none of its entries allows the path, if there is such a
             place: what is hidden by path is told of places and entries.
         fires: the rules that fire for the baseline.
-        before: asks the scanner of the baseline.
-        after: asks that of the candidate.
+        askers: ask the scanner of the baseline, and that of the candidate.
+        accepted: entries of the candidate.
 
     Raises:
         EvaluationError: when a scan fails.
     """
+    before, after = askers
     rules = [rule for rule in baseline.effective.rules if rule.id in fires]
     theirs = entries_of(candidate.layers, candidate.builtin, candidate.dialect)
     paths = [one.allowlist for one in theirs if one.kind == PATH and one.allowlist and not one.rule_ids]
@@ -38,12 +46,18 @@ def silent_rules(
     lost = _unseen(first, after.under_test(after.built(first)))
     more = [rule for rule in rules if rule.id in lost]
     if not more:
-        return ()
+        return (), ()
     # One sample may be a matter of luck; and only what the baseline finds can be lost.
     samples = [one for one in first if one.rule_id in lost] + list(_made(more, on, names, SAMPLES - 1, 1))
     known = before.under_test(before.built(samples))
     seen = [one for one, ids in zip(samples, found_by_sample(samples, known), strict=True) if ids]
-    return tuple(sorted(_unseen(seen, after.under_test(after.built(samples)))))
+    repository = after.built(samples)
+    silent = _unseen(seen, after.under_test(repository))
+    if not (silent and accepted):
+        return tuple(sorted(silent)), ()
+    relieved = without(candidate.layers, [entry.spot for entry in accepted])
+    still = silent & _unseen(seen, after.changed(repository, relieved))
+    return tuple(sorted(still)), tuple(sorted(silent - still))
 
 
 def obeyed_since(configuration: Subject, before: Dialect) -> list[Entry]:

@@ -25,7 +25,8 @@ class Coverage:
     `switched_off` are the ids of the scanner's own rules that are not in force. `verdicts` are of tests, by kind and
     name (`rule:jwt`, `place:path:src/a.png`, `entry:my.toml:4`). `tested` is one sentence of numbers, and `hides` has
     a line for each entry that hides something and is not accepted, `accepted` for one that is, `notices` for what may
-    be deleted; `offers` say what an acceptance of each entry would. A run is not `whole` where something is hidden and
+    be deleted; `offers` say what an acceptance of each entry would, and `forgiven` are the rules that are silent for
+    accepted entries alone. A run is not `whole` where something is hidden and
     not accepted. `forms` says by rule and form whether it fires, where that was asked.
     """
 
@@ -42,6 +43,7 @@ class Coverage:
     accepted: Sequence[str] = ()
     notices: Sequence[str] = ()
     offers: Sequence[Mapping[str, Any]] = ()
+    forgiven: Sequence[str] = ()
 
     def verdict(self, kind: str, name: str) -> Verdict:
         """The verdict of a test; of one that nothing is known of, that it fails."""

@@ -15,6 +15,7 @@ from gitleaks_eval.coverage.firing import ALLOWLISTED as RULE_ALLOWLISTED
 from gitleaks_eval.coverage.firing import FIRES, NEVER_FIRES, NOT_SAMPLED, REPORTED_AS, Firing, RuleResult
 from gitleaks_eval.coverage.hiding_entries import Hiding, Measure, acceptance_name, silenced_by, stale_text
 from gitleaks_eval.coverage.lines import entry_lines
+from gitleaks_eval.coverage.places_hiding import Hidden
 from gitleaks_eval.coverage.places_map import (
     ACCEPTED,
     ALLOWLISTED,
@@ -67,6 +68,7 @@ def coverage_of(  # noqa: PLR0913 - what it judges, each under its name
     *,
     besides: Sequence[Beside] = (),
     strict: bool = False,
+    hidden: Hidden | None = None,
 ) -> Coverage:
     """Judge a survey.
 
@@ -78,9 +80,11 @@ def coverage_of(  # noqa: PLR0913 - what it judges, each under its name
         root: the folder that shown paths are relative to.
         besides: what stands beside the files of the configuration, acceptances among it.
         strict: whether an entry that is not accepted fails, and what may be deleted.
+        hidden: what each entry hides of the places with the usual values; as in `places`, unless it is given.
     """
     known = accepted_entries(subject, besides)
-    return _Judging(subject, firing, places, entries, root, known=known, strict=strict).coverage()
+    judging = _Judging(subject, firing, places, entries, root, known=known, strict=strict, hidden=hidden)
+    return judging.coverage()
 
 
 class _Judging:
@@ -94,6 +98,7 @@ class _Judging:
         *,
         known: Accepted,
         strict: bool,
+        hidden: Hidden | None,
     ) -> None:
         self.root = root
         self.known = known
@@ -104,7 +109,8 @@ class _Judging:
         self.firing = firing
         tested = Tested(firing, places, (), self.scanner, root)
         own = frozenset(rule.rule_id for rule in firing.rules if rule.own)
-        self.measure = Measure(tested.rule_count, tested.place_count, own, places.hidden, known, root, strict=strict)
+        counts = tested.rule_count, tested.place_count
+        self.measure = Measure(*counts, own, hidden or places.hidden, known, root, strict=strict)
         names = entry_names((one.entry for one in entries), subject.configuration, root)
         self.hiding = self.measure.all_of(entries, names)
         self.by_spot = {one.result.entry.spot: one for one in self.hiding}
@@ -139,6 +145,7 @@ class _Judging:
             accepted=[f"{one.name} {one.said}" for one in self.hiding if one.accepted and one.hides],
             notices=[*self._notices()],
             offers=[self._offer(one) for one in self.hiding],
+            forgiven=[rule.rule_id for rule in self.firing.rules if self._is_forgiven(rule)],
             whole=not hiding and not missing and not self.measure.is_too_much(silent, self.measure.rules),
         )
 
@@ -147,8 +154,11 @@ class _Judging:
 
     def _is_answered(self, rule: RuleResult) -> bool:
         """Whether a rule fires, or is silent for what is accepted alone."""
+        return rule.status in {FIRES, REPORTED_AS} or self._is_forgiven(rule)
+
+    def _is_forgiven(self, rule: RuleResult) -> bool:
         is_accepted = bool(rule.hidden_by) and self.accepted.issuperset(rule.hidden_by)
-        return rule.status in {FIRES, REPORTED_AS} or (rule.status == RULE_ALLOWLISTED and is_accepted)
+        return rule.status == RULE_ALLOWLISTED and is_accepted
 
     def _notices(self) -> Iterator[str]:
         """What may be deleted."""

@@ -1,26 +1,30 @@
-"""Accept what the entries of a configuration hide: measure it, list it, ask, and write it beside the configuration."""
+"""Accept what entries of a configuration hide, and what differs in a comparison: measure, list, ask, and write it."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 from gitleaks_eval.config.beside import LARGEST, place_beside
-from gitleaks_eval.config.beside_edit import Offer, with_acceptances
+from gitleaks_eval.config.beside_edit import Line, Offer, with_acceptances
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.core.files import write_together
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.coverage.result import Coverage
+from gitleaks_eval.engine.approving import written_in
 from gitleaks_eval.engine.begin import find_scanners, lay_out
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import surveyed
-from gitleaks_eval.engine.kinds import SURVEYS
+from gitleaks_eval.engine.kinds import DEFAULT, SURVEYS
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.engine.subjects import Subjects
+from gitleaks_eval.engine.subjects import Subjects, load_subjects
+from gitleaks_eval.engine.to_approve import lines_to_approve
 from gitleaks_eval.reports.folder import link_on_the_way
 
 DONE, DECLINED = 0, 1
@@ -37,8 +41,18 @@ class Asked:
     why: str = ""
 
 
+@dataclass(slots=True)
+class _Wanted:
+    """What is to be written into one file: entries by what they say, and lines of other lists."""
+
+    entries: dict[str, Offer] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
+
+
 def accept(settings: Settings, asked: Asked, environment: Mapping[str, str] = os.environ) -> int:
     """List what the entries of each configuration hide that is not accepted, ask once, and write it down.
+
+    Where candidates are compared, so is what another build no longer finds, and what differs in real repositories.
 
     Returns:
         0 when it is written or there is nothing to write, 1 when it was declined.
@@ -49,36 +63,57 @@ def accept(settings: Settings, asked: Asked, environment: Mapping[str, str] = os
     """
     if environment.get("CI", "").lower() not in _NOT_CI:
         raise InputError("accept: CI is set, and in CI nothing is accepted; run it where a person looks at the list")
-    surveys = _measured(settings, asked.write)
-    wanted: dict[Path, dict[str, Offer]] = {}
-    why, since = asked.why or ADOPTED, datetime.now(timezone.utc).date().isoformat()
-    for candidate, coverage in surveys:
-        for row in coverage.offers:
-            if not row["accepted"]:
-                path = _place(candidate, row["layer"], str(row["name"]))
-                offer = Offer(row["entry"], row["places"], row["rules"], why, since)
-                known = wanted.setdefault(path, {})
-                known[offer.entry] = _widest(offer, known.get(offer.entry))
-                asked.write(f"{row['name']} {row['said']}")
-    count = sum(map(len, wanted.values()))
-    if not count:
-        entries = sum(len(coverage.offers) for _, coverage in surveys)
-        asked.write(f"nothing to accept: of {entries} entries of the configuration all are accepted")
+    said = {"why": asked.why or ADOPTED, "since": datetime.now(timezone.utc).date().isoformat()}
+    wanted: defaultdict[Path, _Wanted] = defaultdict(_Wanted)
+    with _asking(settings, asked.write) as session:
+        surveys = [(one, surveyed(session, one)) for one in session.settings.candidates]
+        for candidate, coverage in surveys:
+            _want_entries(wanted, candidate, coverage, asked.write, said)
+        for line, text in lines_to_approve(session, said):
+            wanted[written_in(session)].lines.append(line)
+            asked.write(text)
+    entries = sum(len(one.entries) for one in wanted.values())
+    lines = sum(len(one.lines) for one in wanted.values())
+    if not wanted:
+        known = sum(len(coverage.offers) for _, coverage in surveys)
+        asked.write(f"nothing to accept: of {known} entries of the configuration all are accepted")
         return DONE
     titles = ", ".join(shown_path(path, settings.root) for path in wanted)
-    if not asked.confirm(f"accept {count} entr{'y' if count == 1 else 'ies'} in {titles} ({why})?"):
+    counts = [f"{entries} entr{'y' if entries == 1 else 'ies'}"] * bool(entries)
+    counts += [f"{lines} group{'s' * (lines != 1)} of differences"] * bool(lines)
+    if not asked.confirm(f"accept {' and '.join(counts)} in {titles} ({said['why']})?"):
         asked.write("nothing is written")
         return DECLINED
     _write(wanted, settings.root)
-    asked.write(f"accepted {count} in {titles}; look at it, and commit it")
+    asked.write(f"accepted {entries + lines} in {titles}; look at it, and commit it")
     return DONE
 
 
-def _measured(settings: Settings, progress: Callable[[str], None]) -> list[tuple[Candidate, Coverage]]:
-    """What the survey of each candidate says."""
+def _want_entries(
+    wanted: Mapping[Path, _Wanted],
+    candidate: Candidate,
+    coverage: Coverage,
+    write: Callable[[str], None],
+    said: Mapping[str, str],
+) -> None:
+    for row in coverage.offers:
+        if not row["accepted"]:
+            path = _place(candidate, row["layer"], str(row["name"]))
+            offer = Offer(row["entry"], row["places"], row["rules"], **said)
+            known = wanted[path].entries
+            known[offer.entry] = _widest(offer, known.get(offer.entry))
+            write(f"{row['name']} {row['said']}")
+
+
+@contextmanager
+def _asking(settings: Settings, progress: Callable[[str], None]) -> Iterator[Session]:
+    """What a run knows that is asked for surveys and real repositories alone."""
     if settings.analyses is not None:
         raise InputError("accept: nothing is scanned beside --gitleaks-analysis; leave one of the two out")
-    settings = replace(settings, kinds=SURVEYS)
+    # What a run is asked for only by name hides as much there, and takes a minute.
+    kinds = tuple(kind for kind in SURVEYS if kind in {*DEFAULT, *settings.surveys})
+    settings = replace(settings, kinds=kinds, scenario_sources=(), corpora=())
+    subjects = load_subjects(settings) if settings.compares and not settings.baseline else Subjects((), (), {})
     check_room()
     sweep()
     with private_folder() as folder:
@@ -86,9 +121,9 @@ def _measured(settings: Settings, progress: Callable[[str], None]) -> list[tuple
         if broken := next((one for one in found if one.error), None):
             raise EvaluationError(str(broken.error))
         shared = lay_out(settings, found, folder, [""] * len(found))
-        session = Session(settings, Subjects((), (), {}), shared, exact=True)
+        session = Session(settings, subjects, shared, exact=True)
         try:
-            return [(one, surveyed(session, one)) for one in settings.candidates]
+            yield session
         finally:
             session.close()
 
@@ -109,16 +144,16 @@ def _widest(one: Offer, other: Offer | None) -> Offer:
     return replace(one, places=max(one.places, other.places), rules=max(one.rules, other.rules))
 
 
-def _write(wanted: Mapping[Path, Mapping[str, Offer]], root: Path) -> None:
+def _write(wanted: Mapping[Path, _Wanted], root: Path) -> None:
     """Write all files or none, as they are now: each is read again."""
-    contents = [(path, _content(path, list(offers.values()), root)) for path, offers in wanted.items()]
+    contents = [(path, _content(path, one, root)) for path, one in wanted.items()]
     try:
         write_together([(path, [content]) for path, content in contents], _mode)
     except OSError as error:
         raise InputError(f"accept: nothing is written: {error.strerror or error}: {error.filename}") from None
 
 
-def _content(path: Path, offers: Sequence[Offer], root: Path) -> bytes:
+def _content(path: Path, wanted: _Wanted, root: Path) -> bytes:
     if link := link_on_the_way(path, root) or (path if path.is_symlink() else None):
         raise InputError(f"accept: {link} is a link, and nothing is written behind one; write it by hand")
     try:
@@ -126,7 +161,7 @@ def _content(path: Path, offers: Sequence[Offer], root: Path) -> bytes:
     except OSError as error:
         raise unreadable("accept:", path, error) from None
     try:
-        return with_acceptances(text, offers).encode()
+        return with_acceptances(text, list(wanted.entries.values()), wanted.lines).encode()
     except InputError as error:
         raise InputError(*(f"accept: {path}: {error}".splitlines())) from None
 

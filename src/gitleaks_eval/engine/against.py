@@ -6,9 +6,11 @@ from collections.abc import Collection
 
 from gitleaks_eval.core.sharing import made_once, turn
 from gitleaks_eval.coverage.against import silent_rules
+from gitleaks_eval.engine.approving import upgrades_of
 from gitleaks_eval.engine.asking import asker_of
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import surveyed
+from gitleaks_eval.engine.relieved import accepted_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scoring.comparison import Asked
 from gitleaks_eval.scoring.surveyed import FOUND
@@ -24,26 +26,32 @@ def asked_against(session: Session, candidate: Candidate) -> Asked:
         return Asked()
     lost = {scenario.name: session.lost_by_obeying(candidate.name, scenario) for scenario in session.scenarios}
     said = session.obeyed(candidate.name).said
-    return Asked(silent_for(session, candidate), said, {name: found for name, found in lost.items() if found})
+    silent, accepted = silent_for(session, candidate)
+    lost = {name: found for name, found in lost.items() if found}
+    return Asked(silent, said, lost, accepted_rules=accepted, upgrades=upgrades_of(session, candidate.name))
 
 
-def silent_for(session: Session, candidate: Candidate) -> Collection[str] | None:
+def silent_for(session: Session, candidate: Candidate) -> tuple[Collection[str] | None, Collection[str]]:
     """The rules of the baseline whose samples the candidate no longer finds; None where its samples are not known.
+
+    Those that it does not find for accepted entries alone are apart, and come second.
 
     Raises:
         EvaluationError: when a scan fails.
     """
     baseline = session.settings.candidates[0]
     if session.settings.baseline or not session.settings.surveys or candidate is baseline:
-        return None
+        return None, ()
 
     def make() -> bytes:
         before = surveyed(session, baseline)
         fires = {str(row["rule_id"]) for row in before.rules if row["status"] in FOUND}
         theirs, mine = (session.subject(one.name, before.seed) for one in (baseline, candidate))
-        askers = [asker_of(session, one.name, before.seed) for one in (baseline, candidate)]
+        askers = asker_of(session, baseline.name, before.seed), asker_of(session, candidate.name, before.seed)
+        accepted = accepted_of(session, candidate)
         with turn(session.turns(candidate.name), max(1, os.cpu_count() or 1)):
-            return json.dumps(silent_rules(theirs, mine, fires, *askers)).encode()
+            return json.dumps(silent_rules(theirs, mine, fires, askers, accepted)).encode()
 
     path = made_once(session.workbench(candidate.name).folder / "against", make)
-    return frozenset(json.loads(path.read_bytes()))
+    silent, accepted = json.loads(path.read_bytes())
+    return frozenset(silent), frozenset(accepted)

@@ -28,19 +28,30 @@ class Comparing:
     lost_by_obeying: Callable[[str, Scenario | RealRepository], Collection[Place]]
     _differences: dict[tuple[str, str], Differences] = field(default_factory=dict)
 
-    def excuse(self, trial: Trial, identity: Identity, check: Check, parameters: Mapping[str, Any]) -> str | None:
-        """Why a failed check, with parameters of its own, does not fail the comparison, else None."""
+    def excuse(
+        self,
+        trial: Trial,
+        identity: Identity,
+        check: Check,
+        parameters: Mapping[str, Any],
+        *,
+        accepted: Collection[Place] = (),
+    ) -> str | None:
+        """Why a failed check, with parameters of its own, does not fail the comparison, else None.
+
+        What is lost at the places that are `accepted` is no loss.
+        """
         if self.is_baseline(trial):
             return AS_IN_BASELINE
         key = CheckKey(identity.check_id, trial.subject.name)
         try:
             outcomes = self._baseline_outcomes(trial, key, check, parameters)
-            return excuse(self._different(trial), outcomes, key, identity.about, review=self.accepts_review)
+            return excuse(self._different(trial, accepted), outcomes, key, identity.about, review=self.accepts_review)
         except EvaluationError:
             # There is nothing to compare with: it fails by itself.
             return None
 
-    def excuse_finding(self, trial: Trial, match: Match | None) -> str | None:
+    def excuse_finding(self, trial: Trial, match: Match | None, accepted: Collection[Place] = ()) -> str | None:
         """Why the test of an expected finding, or of unexpected ones (None), does not fail the comparison."""
         if self.is_baseline(trial):
             return AS_IN_BASELINE
@@ -48,16 +59,17 @@ class Comparing:
             theirs, ours = self._matching(self.name, trial), self._matching(trial.candidate, trial)
         except EvaluationError:
             return None
+        different = self._different(trial, accepted)
         if match is not None:
             same = any(_is_alike(other, match) for other in theirs.matches)
         else:
-            same = not self._different(trial).new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
+            same = not different.new and not ours.unlisted_unexpected > theirs.unlisted_unexpected
         if same:
             return AS_IN_BASELINE
-        regressing = self._different(trial).regressing()
+        regressing = different.regressing()
         is_lost = match is not None and match.status == MISSED and any(_is_at(one, match) for one in regressing)
-        accepted = self.accepts_review and not is_lost and trial.subject.name in self._different(trial).to_review()
-        return TO_REVIEW if accepted else None
+        excused = self.accepts_review and not is_lost and trial.subject.name in different.to_review()
+        return TO_REVIEW if excused else None
 
     def is_baseline(self, trial: Trial) -> bool:
         """Whether the trial is of the baseline itself."""
@@ -75,13 +87,13 @@ class Comparing:
         outcome = check_outcome(check, workbench.analysis(subject), expected, subject, parameters)
         return {key: outcome} if outcome else {}
 
-    def _different(self, trial: Trial) -> Differences:
+    def _different(self, trial: Trial, accepted: Collection[Place]) -> Differences:
         name = trial.subject.name
         if (trial.candidate, name) not in self._differences:
             self._differences[trial.candidate, name] = (
                 find_differences(
                     {name: self._matching(self.name, trial)}, {name: self._matching(trial.candidate, trial)}
-                ).excusing({name: self.lost_by_obeying(trial.candidate, trial.subject)})
+                ).excusing({name: self.lost_by_obeying(trial.candidate, trial.subject)}, {name: accepted})
                 if isinstance(trial.subject, Scenario)
                 else Differences()
             )

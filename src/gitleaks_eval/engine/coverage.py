@@ -19,7 +19,7 @@ from gitleaks_eval.coverage.forms_survey import ask_forms
 from gitleaks_eval.coverage.hiding_entries import acceptance_name
 from gitleaks_eval.coverage.layers import is_builtin
 from gitleaks_eval.coverage.places import Planted, usual_places
-from gitleaks_eval.coverage.places_hiding import hidden_by
+from gitleaks_eval.coverage.places_hiding import Hidden, hidden_by
 from gitleaks_eval.coverage.places_map import PlacesMap
 from gitleaks_eval.coverage.places_survey import Asked, Naming, OwnRule, survey
 from gitleaks_eval.coverage.result import (
@@ -46,6 +46,7 @@ from gitleaks_eval.engine.own_tests import check_rules, named_tests, own_verdict
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.scanners.build import ScannerBuild
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
 _ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
 # One alone for each entry, and one without each.
@@ -183,21 +184,30 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     title = candidate.name or configuration.title(settings.root)
     asked = Asked(settings.seed, None, large=asks_forms, kept_in=workbench.kept_in)
 
-    def places_seen(own: OwnRule | None) -> PlacesMap:
+    def places_seen(own: OwnRule | None, asked: Asked = asked) -> PlacesMap:
         with _taking_turn(turns, f"the usual places, with {title}"):
             return survey(scanner, configuration, replace(asked, own=own), _naming(session))
+
+    def hidden_usually(own: OwnRule | None, now: PlacesMap) -> Hidden:
+        if settings.seed == DEFAULT_SEED or not subject.entries:
+            return now.hidden
+        return places_seen(own, replace(asked, seed=DEFAULT_SEED, kept_in=None)).hidden
 
     has_default = not configuration.chain or configuration.chain[-1].extends_default
     with ThreadPoolExecutor(1, "gitleaks-eval-places") as beside:
         ahead = beside.submit(places_seen, None) if has_default else None
         with _taking_turn(turns, f"samples of rules, with {title}"):
             firing = ask_rules(subject, asker)
-            entries = ask_entries(subject, asker)
+            # What is accepted was counted with the usual values: of others an entry may hide more by chance.
+            usual = replace(subject, seed=DEFAULT_SEED)
+            entries = ask_entries(usual, asker_of(session, candidate.name, DEFAULT_SEED, kept=kept))
             forms = ask_forms(subject, asker, firing.shown) if asks_forms else {}
-        places = ahead.result() if ahead else places_seen(_own_rule(subject, firing))
-    besides = session.beside[candidate.name]
+        own = None if ahead else _own_rule(subject, firing)
+        places = ahead.result() if ahead else places_seen(own)
+    hidden = hidden_usually(own, places)
+    besides, strict = session.beside[candidate.name], settings.strict
     coverage = replace(
-        coverage_of(subject, firing, places, entries, settings.root, besides=besides, strict=settings.strict),
+        coverage_of(subject, firing, places, entries, settings.root, besides=besides, strict=strict, hidden=hidden),
         forms=forms,
     )
     if subject.builtin_problem and is_builtin(subject.layers, len(subject.layers) - 1):

@@ -5,12 +5,15 @@ from dataclasses import replace
 
 from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, PLACE, RULE, TEST, Coverage
 from gitleaks_eval.engine.against import silent_for
+from gitleaks_eval.engine.approving import UPGRADES, upgrades_of
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed, verdict_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scoring.comparison import are_one_scanner
 from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, TO_REVIEW
 from gitleaks_eval.scoring.surveyed import Moves, Surveyed, moves, surveyed_from
+
+UPGRADE = f"accepted in {UPGRADES}"
 
 
 def excuse_case(session: Session, case: Case) -> str | None:
@@ -32,11 +35,18 @@ def excuse_case(session: Session, case: Case) -> str | None:
     after = _read(mine)
     if before is None:
         return None
-    if not _is_new(case, before, moves(before, after, silent_for(session, candidate))):
+    if not _is_new(case, before, moves(before, after, *silent_for(session, candidate))):
         return AS_IN_BASELINE
-    if settings.accepts_review and not are_one_scanner(_scanner(session, None), _scanner(session, candidate)):
-        return TO_REVIEW
-    return None
+    return _of_another_build(session, candidate, case)
+
+
+def _of_another_build(session: Session, candidate: Candidate, case: Case) -> str | None:
+    if are_one_scanner(_scanner(session, None), _scanner(session, candidate)):
+        return None
+    upgrades = upgrades_of(session, case.candidate)
+    if any(case.name in (one.rules if case.kind == RULE else one.places) for one in upgrades):
+        return UPGRADE
+    return TO_REVIEW if session.settings.accepts_review else None
 
 
 def _as_before(session: Session, candidate: Candidate, case: Case) -> str | None:
@@ -60,7 +70,7 @@ def _is_new(case: Case, before: Surveyed, moved: Moves) -> bool:
 
 
 def _read(coverage: Coverage) -> Surveyed:
-    read = surveyed_from(coverage.rows())
+    read = surveyed_from(coverage.rows(), coverage.forgiven)
     assert read is not None  # noqa: S101 - for the type checker: there are rows
     return read
 

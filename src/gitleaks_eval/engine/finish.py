@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,7 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
 
     pairs = [
         *(
-            compare(baseline, side, notes, _asked(session, one), real(baseline.name, side.name))
+            compare(baseline, side, notes, _asked(session, one, runs[one.name]), real(baseline.name, side.name))
             for one, side in zip(compared_with, others, strict=True)
         ),
         *neighbours(others, real),
@@ -159,9 +160,9 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
     )
 
 
-def _asked(session: Session, candidate: Candidate) -> Asked:
+def _asked(session: Session, candidate: Candidate, run: Run) -> Asked:
     try:
-        return asked_against(session, candidate)
+        return replace(asked_against(session, candidate), accepted=run.accepted)
     except EvaluationError as error:
         return Asked(problem=f"what {candidate.name or 'it'} loses could not be asked: {error}")
 

@@ -10,6 +10,7 @@ from typing import Any
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.approving import with_approvals
 from gitleaks_eval.engine.real_causes import causes_of
 from gitleaks_eval.engine.real_findings import FoundInReal, read_findings
 from gitleaks_eval.engine.session import Session
@@ -34,7 +35,8 @@ def compared_repositories(session: Session, baseline: str, candidate: str) -> Re
     """
     each = [_compared_or_problem(session, baseline, candidate, repository) for repository in session.repositories]
     problems = [printable(one) for one in each if isinstance(one, str)]
-    return Real(tuple(one for one in each if isinstance(one, RealComparison)), tuple(dict.fromkeys(problems)))
+    real = Real(tuple(one for one in each if isinstance(one, RealComparison)), tuple(dict.fromkeys(problems)))
+    return with_approvals(session, baseline, candidate, real)
 
 
 def _compared_or_problem(

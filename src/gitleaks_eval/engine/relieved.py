@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.analysis.matched import MatchedScenario
-from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED
+from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, Match
 from gitleaks_eval.checks.outcome import Check, check_outcome
 from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED, Identity
 from gitleaks_eval.config.chain import Configuration, copy_configuration
@@ -59,14 +59,18 @@ def explained(  # noqa: PLR0913 - what a test is, each under its name
     candidate = _candidate(session, trial.candidate)
     try:
         if (accepted := accepted_of(session, candidate)) and _passes(session, trial, check, parameters, accepted):
-            paths = [one.path for one in session.beside[candidate.name] if one.accepts]
-            return f"{ACCEPTED} in {' and '.join(shown_path(path, session.settings.root) for path in paths)}"
+            return _accepted_where(session, candidate)
         entries = all_of(session, candidate) if _is_told(session, trial, identity, others) else []
         if entries and _passes(session, trial, check, parameters, entries):
             return f"entries of the configuration alone cause it: see {TELLS}"
     except EvaluationError:
         pass
     return None
+
+
+def _accepted_where(session: Session, candidate: Candidate) -> str:
+    paths = [one.path for one in session.beside[candidate.name] if one.accepts]
+    return f"{ACCEPTED} in {' and '.join(shown_path(path, session.settings.root) for path in paths)}"
 
 
 def _is_told(session: Session, trial: Trial, identity: Identity, others: Collection[Identity]) -> bool:
@@ -102,13 +106,40 @@ def accepted_places(
         return {}
     places: dict[str, frozenset[Place]] = {}
     for scenario in session.scenarios:
-        subject = subjects.get(scenario.name)
-        wrong = _places(subject, {MISSED, MOVED, RELABELLED}) if subject else frozenset()
-        if wrong:
-            relieved = relieved_of(session, candidate, accepted)
-            relieved.analysis(scenario)
-            places[scenario.name] = wrong & _places(relieved.subjects[scenario.name], {EXACT})
-    return places
+        if subject := subjects.get(scenario.name):
+            places[scenario.name] = _accepted_places(session, candidate, accepted, scenario, subject)
+    return {name: found for name, found in places.items() if found}
+
+
+def accepted_in(session: Session, trial: Trial) -> frozenset[Place]:
+    """Of one evaluated scenario the places as `accepted_places` has them; none where they are not known."""
+    candidate = _candidate(session, trial.candidate)
+    subject = session.workbench(trial.candidate).subjects.get(trial.subject.name)
+    if not isinstance(trial.subject, Scenario) or subject is None or session.settings.analyses is not None:
+        return frozenset()
+    try:
+        accepted = accepted_of(session, candidate)
+        return _accepted_places(session, candidate, accepted, trial.subject, subject) if accepted else frozenset()
+    except EvaluationError:
+        return frozenset()
+
+
+def accepted_finding(session: Session, trial: Trial, match: Match) -> str | None:
+    """Why the test of an expected finding is not red: accepted entries alone cause it."""
+    if (match.file_path, match.line_number, match.rule_id) not in accepted_in(session, trial):
+        return None
+    return _accepted_where(session, _candidate(session, trial.candidate))
+
+
+def _accepted_places(
+    session: Session, candidate: Candidate, accepted: Collection[Entry], scenario: Scenario, subject: MatchedScenario
+) -> frozenset[Place]:
+    wrong = _places(subject, {MISSED, MOVED, RELABELLED})
+    if not wrong:
+        return frozenset()
+    relieved = relieved_of(session, candidate, accepted)
+    relieved.analysis(scenario)
+    return wrong & _places(relieved.subjects[scenario.name], {EXACT})
 
 
 def relieved_of(session: Session, candidate: Candidate, entries: Collection[Entry]) -> Workbench:

@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from itertools import chain
 from pathlib import Path
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
-from gitleaks_eval.config.beside import Beside, files_beside
+from gitleaks_eval.config.beside import Beside, file_at, files_beside
+from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.own_tests import check_tests
 from gitleaks_eval.coverage.subject import Subject, subject_of
@@ -53,6 +55,7 @@ class Session:
         for besides in self.beside.values():
             for beside in besides:
                 check_tests(beside)
+        self._of_root = tuple(file_at(settings.root / NAME)) if settings.compares else ()
         self._subjects = subjects
         self._is_worker = is_worker
         self._executor = executor
@@ -89,6 +92,10 @@ class Session:
             EvaluationError: when the run only collects.
         """
         return Path(self._known().folder)
+
+    def all_beside(self) -> Sequence[Beside]:
+        """What stands beside any configuration under test, and in rootdir where candidates are compared; each once."""
+        return list({one.path: one for one in (*self._of_root, *chain.from_iterable(self.beside.values()))}.values())
 
     def build(self, candidate: str) -> ScannerBuild | None:
         """The scanner of a candidate; None where there is none, or it was not looked for."""

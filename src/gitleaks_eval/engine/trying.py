@@ -9,15 +9,19 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.config.beside import files_beside
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import few, printable
 from gitleaks_eval.coverage.firing import is_same
 from gitleaks_eval.coverage.layers import without, without_allowlists, write_layers
+from gitleaks_eval.coverage.own_tests import check_tests
 from gitleaks_eval.coverage.paths import word
+from gitleaks_eval.coverage.result import FAILS, TEST, key
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.sample_repository import found_by_sample
 from gitleaks_eval.coverage.samples import bench, reason_for_silence, samples_or_reason
 from gitleaks_eval.engine.alone import Alone
+from gitleaks_eval.engine.own_tests import check_rules, named_tests, own_verdicts
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.log import readable
@@ -71,31 +75,51 @@ def rule_named(one: Alone, rule_id: str) -> Rule:
 
 
 def rule_tests(one: Alone, rule: Rule) -> Iterator[Tried]:
-    """What is asked of a rule: that it finds samples made from its own regex.
+    """What is asked of a rule: that it finds samples made from its own regex, and what users wrote of it.
 
     Raises:
         EvaluationError: when a scan fails.
+        InputError: when something is wrong in what stands beside the configuration.
     """
+    yield _fires(one, rule)
+    yield from _written(one, rule)
+
+
+def _written(one: Alone, rule: Rule) -> Iterator[Tried]:
+    """How the tests of the rule end that stand beside the configuration."""
+    besides = files_beside(one.subject.configuration)
+    named = [name for name, _, test in named_tests(besides, one.root) if test.rule_id == rule.id]
+    if not named:
+        return
+    for beside in besides:
+        check_tests(beside)
+    check_rules(one.subject, besides)
+    folder = Path(tempfile.mkdtemp(prefix="own-", dir=one.scanner.scratch))
+    verdicts = own_verdicts(one.subject, besides, one.asker, folder / "scanned", one.root)
+    for name in named:
+        verdict = verdicts[key(TEST, name)]
+        yield Tried(passes=verdict.outcome != FAILS, said=verdict.message or name)
+
+
+def _fires(one: Alone, rule: Rule) -> Tried:
     effective = one.subject.effective
     on = bench(effective.rules, effective.allowlists, one.subject.seed)
     made = samples_or_reason(rule, on, list(islice(map(word, count()), SAMPLES)))
     if isinstance(made, str):
-        yield Tried(passes=False, said=f"no sample can be made: {made}")
-        return
+        return Tried(passes=False, said=f"no sample can be made: {made}")
     repository = one.asker.built(made)
     ids = found_by_sample(made, one.asker.under_test(repository))
     own = sum(any(is_same(rule.id, other) for other in found) for found in ids)
     others = Counter(other for found in ids for other in found if not is_same(rule.id, other))
     said = f"finds {own} of {len(made)} samples made from its own regex"
     if own:
-        yield Tried(passes=True, said=said)
-    elif others:
-        yield Tried(passes=True, said=f"{said}; they are reported as {few(list(others), 3)}")
-    else:
-        bare = one.asker.changed(repository, without_allowlists(one.subject.layers))
-        hidden = any(any(is_same(rule.id, other) for other in found) for found in found_by_sample(made, bare))
-        why = "an allowlist hides them" if hidden else reason_for_silence(rule) or "nothing else is known"
-        yield Tried(passes=False, said=f"{said}: {why}")
+        return Tried(passes=True, said=said)
+    if others:
+        return Tried(passes=True, said=f"{said}; they are reported as {few(list(others), 3)}")
+    bare = one.asker.changed(repository, without_allowlists(one.subject.layers))
+    hidden = any(any(is_same(rule.id, other) for other in found) for found in found_by_sample(made, bare))
+    why = "an allowlist hides them" if hidden else reason_for_silence(rule) or "nothing else is known"
+    return Tried(passes=False, said=f"{said}: {why}")
 
 
 def newly_reported(one: Alone, rule: Rule, repository: RealRepository) -> Sequence[NewFile]:

@@ -12,6 +12,7 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.comparing import Comparing
 from gitleaks_eval.engine.faults import FAULTS, Fault
+from gitleaks_eval.engine.relieved import accepted_finding, accepted_in
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.folders import LINT, REAL, SURVEYS
 from gitleaks_eval.plugin.own_tests import OwnTest
@@ -121,13 +122,32 @@ def _register_findings(module: pytest.Module, session: Session) -> None:
     pytest.register_fixture(name="matching", func=matching, node=module)
 
 
-def excuse_beside(item: pytest.Item, session: Session, comparing: Comparing, found: object) -> str | None:
-    """Why a failed test beside the checks does not fail the comparison, else None; `found` is its actual value."""
+def excuse_beside(item: pytest.Item, session: Session, found: object) -> str | None:
+    """Why a failed test beside the checks is accepted or does not fail the comparison, else None.
+
+    `found` is its actual value.
+    """
+    comparing = session.comparing
     if isinstance(item, OwnTest):
-        return excuse_survey(item, session)
+        return excuse_survey(item, session) if comparing else None
+    parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
+    if (case := parameters.get("finding_case")) and (why := _accepted(case, session)):
+        return why
+    return _excuse_compared(item, session, comparing, found) if comparing else None
+
+
+def _accepted(case: FindingCase, session: Session) -> str | None:
+    try:
+        return accepted_finding(session, case.trial, match_of(case, session))
+    except KeyError:
+        # Its scenario was not evaluated.
+        return None
+
+
+def _excuse_compared(item: pytest.Item, session: Session, comparing: Comparing, found: object) -> str | None:
     parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
     if case := parameters.get("finding_case"):
-        return comparing.excuse_finding(case.trial, match_of(case, session))
+        return comparing.excuse_finding(case.trial, match_of(case, session), accepted_in(session, case.trial))
     if trial := parameters.get("finding_trial"):
         return comparing.excuse_finding(trial, None)
     if item.path == REAL:

@@ -15,11 +15,12 @@ from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, SURVEY, Collected, 
 from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.speed import freeze
+from gitleaks_eval.coverage.result import TEST
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
 from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.kinds import RULES
-from gitleaks_eval.engine.relieved import explained
+from gitleaks_eval.engine.relieved import accepted_in, explained
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.judges.settings import JudgeSettings
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
@@ -212,7 +213,8 @@ class Items:
             write_atomically(path, self.collected.as_json().encode())
 
     def _start_surveys(self, selected: Iterable[Identity]) -> None:
-        asked = {identity.candidate for identity in selected if identity.category == SURVEY}
+        # What users wrote of their rules is one scan of its own.
+        asked = {one.candidate for one in selected if one.category == SURVEY and one.check_id != TEST}
         for candidate in self.session.settings.candidates:
             if candidate.name in asked:
                 start_survey(self.session, candidate)
@@ -256,7 +258,8 @@ class Items:
         show_message_only(report, call)
         if outcome == FAILED and self.session.comparing and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
-            excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters))
+            accepted = accepted_in(self.session, trial)
+            excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters, accepted=accepted))
         if outcome == FAILED and (trial := trial_of(item)):
             check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
             others = self.collected.identities.values()
@@ -268,9 +271,8 @@ class Items:
         return report
 
     def _excuse_beside(self, report: pytest.TestReport, item: pytest.Item) -> None:
-        if not (self.session.comparing and report.failed and report.when == "call"):
-            return
-        excuse_report(report, excuse_beside(item, self.session, self.session.comparing, self.left.evidence.actual))
+        if report.failed and report.when == "call":
+            excuse_report(report, excuse_beside(item, self.session, self.left.evidence.actual))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:

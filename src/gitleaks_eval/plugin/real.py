@@ -6,11 +6,12 @@ import pytest
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.approving import with_approvals
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.real import compared_repository
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scenarios.scenario import RealRepository
-from gitleaks_eval.scoring.real_differences import RealComparison
+from gitleaks_eval.scoring.real_differences import Real
 
 
 def register_real_fixtures(module: pytest.Module, session: Session) -> Collection[str]:
@@ -21,12 +22,14 @@ def register_real_fixtures(module: pytest.Module, session: Session) -> Collectio
     if not trials:
         return ["test_differences"]
 
-    def real_comparison(request: pytest.FixtureRequest) -> RealComparison:
+    def real_comparison(request: pytest.FixtureRequest) -> Real:
         """What the candidate differs in from the baseline, in this repository."""
         trial: Trial = request.param
         assert isinstance(trial.subject, RealRepository)  # noqa: S101 - as made above
         try:
-            return compared_repository(session, candidates[0].name, trial.candidate, trial.subject)
+            names = candidates[0].name, trial.candidate
+            found = compared_repository(session, *names, trial.subject)
+            return with_approvals(session, *names, Real((found,)))
         except EvaluationError as error:
             pytest.fail(str(error), pytrace=False)
 

@@ -141,7 +141,7 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
         guarded_decision=run.scorecard.guarded_decision,
         has_errors=run.incomplete,
         corpora=run.corpora,
-        surveyed=surveyed_from(run.coverage.rows() if run.coverage else None),
+        surveyed=surveyed_from(run.coverage.rows(), run.coverage.forgiven) if run.coverage else None,
         scan_ms=ordered[len(ordered) // 2] if ordered else None,
         scan_ms_spread=(ordered[0], ordered[-1]) if ordered else None,
     )

@@ -67,7 +67,9 @@ def _decision_lines(one: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
 
 def _below(pair: Pair, compared: Compared, at_most: int) -> Iterator[str]:
     """What is lost, each with what hides it, then the entries that hide more; as many lines as there is room for."""
-    lost = [_lost_line(one, compared.hidden_by(pair, one)) for one in pair.differences.lost]
+    accepted = pair.differences.accepted
+    ordered = sorted(pair.differences.lost, key=lambda one: one in accepted)
+    lost = [_lost_line(one, compared.hidden_by(pair, one), is_accepted=one in accepted) for one in ordered]
     wider = [printable(f"WIDER  {text}") for text in pair.moves.widened]
     # Of two lists each has its share of the lines.
     most = max(at_most - len(wider), at_most // 2) if wider else at_most
@@ -103,6 +105,7 @@ def _corpus_line(one: Evaluated, name: str, counts: Counts) -> str:
     return printable(f"corpus  {name}  {one.name}  {figures}; {counts.fp} wrong, {counts.unlabelled} unlabelled")
 
 
-def _lost_line(lost: Difference, hidden_by: str | None) -> str:
-    parts = (lost.scenario, place_of(lost), lost.rule_id, lost.severity or "", hidden_by or "")
+def _lost_line(lost: Difference, hidden_by: str | None, *, is_accepted: bool) -> str:
+    said = ", ".join(filter(None, (hidden_by, "accepted" * is_accepted)))
+    parts = (lost.scenario, place_of(lost), lost.rule_id, lost.severity or "", said)
     return "  ".join(filter(None, ["LOST", *map(printable, parts)]))

@@ -38,7 +38,7 @@ def real_lines(real: Real) -> Iterator[str]:
                 yield printable(f"real  {one.repository}  in production: {_numbers(one.production)}")
     found = real.groups()
     for group in found[:GROUPS_AT_MOST]:
-        yield printable(f"  {_group(group)}{' (approved)' * (group in real.approved)}")
+        yield printable(f"  {group_text(group)}{' (approved)' * (group in real.approved)}")
     if len(found) > GROUPS_AT_MOST:
         rest = found[GROUPS_AT_MOST:]
         yield f"  and {sum(one.count for one in rest)} more of {len(rest)} rules and causes: see comparison.md"
@@ -86,9 +86,9 @@ def _secrets_markdown(real: Real) -> Iterator[str]:
     yield from _more(len(found))
 
 
-def failed_text(comparison: RealComparison) -> str:
-    """What the test of a repository says: how much differs, and its largest groups."""
-    lines = [_numbers(comparison), *map(_group, Real((comparison,)).groups()[:GROUPS_AT_MOST])]
+def failed_text(real: Real) -> str:
+    """What the test of a repository says: how much differs, and the largest groups that nobody has approved."""
+    lines = [*map(_numbers, real.compared), *map(group_text, real.to_review()[:GROUPS_AT_MOST])]
     return "\n  ".join(map(printable, lines))
 
 
@@ -135,7 +135,8 @@ def _peaks(one: RealComparison) -> str:
     return f"{before / 1024:.0f} -> {after / 1024:.0f}" if before and after else ""
 
 
-def _group(one: Group) -> str:
+def group_text(one: Group) -> str:
+    """`46 lost, 46 in HEAD  github-pat  cause not proven  in shop, site`."""
     heads = f", {one.in_head} in HEAD" if one.in_head else ", history"
     where = few(one.repositories, 3)
     return f"{one.count} {_title(one.kind)}{heads}  {_rules(one.rule_id, one)}  {one.cause or UNPROVEN}  in {where}"

@@ -7,6 +7,7 @@ from operator import not_
 from typing import Any, NamedTuple
 
 from gitleaks_eval.analysis.matching import alias_of
+from gitleaks_eval.config.beside import Upgrade
 from gitleaks_eval.core.text import few
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scoring.differences import CheckChange, Difference, Differences, find_differences
@@ -48,13 +49,18 @@ class Asked:
 
     `silent` are the baseline's rules whose samples the candidate no longer finds (None: not asked). `obeyed` says in a
     line what one of two versions obeys and the other ignores, and `lost_by_it` by scenario which planted secrets are
-    lost for that alone. `problem` is why not all could be asked; then nothing is safe.
+    lost for that alone. `accepted` are by scenario those that accepted entries alone hide, and `accepted_rules` the
+    rules that are silent for these alone; `upgrades` are what people have accepted of the two. `problem` is why not
+    all could be asked; then nothing is safe.
     """
 
     silent: Collection[str] | None = None
     obeyed: str = ""
     lost_by_it: Mapping[str, Collection[Place]] = field(default_factory=dict)
     problem: str = ""
+    accepted: Mapping[str, Collection[Place]] = field(default_factory=dict)
+    accepted_rules: Collection[str] = ()
+    upgrades: tuple[Upgrade, ...] = ()
 
 
 def compare(
@@ -68,10 +74,16 @@ def compare(
 
     A comparison with nothing in common is incomplete, never safe.
     """
-    differences = find_differences(baseline.matchings, candidate.matchings).excusing(asked.lost_by_it)
+    differences = find_differences(baseline.matchings, candidate.matchings).excusing(asked.lost_by_it, asked.accepted)
     worse, better = _changed_checks(baseline.outcomes, candidate.outcomes)
     both = baseline.surveyed and candidate.surveyed
-    moved = moves(baseline.surveyed, candidate.surveyed, asked.silent) if both else Moves()  # type: ignore[arg-type]
+    moved = (
+        moves(baseline.surveyed, candidate.surveyed, asked.silent, asked.accepted_rules)  # type: ignore[arg-type]
+        if both
+        else Moves()
+    )
+    if not are_one_build(baseline, candidate):
+        moved = replace(moved, upgrades=asked.upgrades)
     verdict, reasons = _judge(baseline, candidate, _Changed(differences, moved, real, asked.problem))
     reasons = [*[asked.obeyed] * bool(asked.obeyed), *reasons]
     return Pair(
@@ -155,7 +167,7 @@ def _judge(baseline: Evaluated, candidate: Evaluated, changed: _Changed) -> tupl
     if unknown:
         return INCOMPLETE, reasons
     # What was named and could not be compared is for people to look at.
-    to_review = to_review or bool(moved.loses or real.to_review() or real.notes)
+    to_review = to_review or bool(moved.to_review().loses or real.to_review() or real.notes)
     return (REVIEW if to_review else SAFE), reasons or ["nothing differs"]
 
 
@@ -187,7 +199,11 @@ def _worse_lint(baseline: Evaluated, candidate: Evaluated, differences: Differen
 
 
 def _number_lost(differences: Differences) -> Iterator[str]:
-    for lost, why in ((differences.regressing(), ""), (differences.by_obeying, " by what it obeys")):
+    for lost, why in (
+        (differences.regressing(), ""),
+        (differences.by_obeying, " by what it obeys"),
+        (differences.accepted, ", accepted"),
+    ):
         if lost:
             yield f"{len(lost)} lost in {few(sorted({one.scenario for one in lost}))}{why}"
 

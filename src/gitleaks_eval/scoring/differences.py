@@ -49,7 +49,8 @@ class Differences:
 
     In the scenarios `uncompared` the candidate does not find something exactly that only its own truth lists.
     `restored` are exact with the candidate, and moved or relabelled with the baseline. Of what is lost, `by_obeying` is
-    what an entry hides that one of two versions obeys and the other ignores.
+    what an entry hides that one of two versions obeys and the other ignores, and `accepted` what accepted entries alone
+    hide.
     """
 
     lost: tuple[Difference, ...] = ()
@@ -63,23 +64,33 @@ class Differences:
     left_out: tuple[str, ...] = ()
     uncompared: frozenset[str] = frozenset()
     by_obeying: frozenset[Difference] = frozenset()
+    accepted: frozenset[Difference] = frozenset()
 
-    def excusing(self, places: Mapping[str, Collection[Place]]) -> "Differences":
-        """The same, where what is lost at these places of a scenario is a matter of review."""
-        excused = {
+    def excusing(
+        self, obeyed: Mapping[str, Collection[Place]], accepted: Mapping[str, Collection[Place]]
+    ) -> "Differences":
+        """The same, where what is lost at these places of a scenario is a matter of review, or accepted."""
+        forgiven = self._lost_at(accepted)
+        return replace(self, by_obeying=self._lost_at(obeyed) - forgiven, accepted=forgiven)
+
+    def _lost_at(self, places: Mapping[str, Collection[Place]]) -> frozenset[Difference]:
+        return frozenset(
             one
             for one in self.lost
             if (one.file_path, one.line_number or 0, one.rule_id) in places.get(one.scenario, ())
-        }
-        return replace(self, by_obeying=frozenset(excused))
+        )
 
     def regressing(self) -> tuple[Difference, ...]:
-        """What is lost and no matter of review."""
-        return tuple(one for one in self.lost if one not in self.by_obeying)
+        """What is lost, not accepted and no matter of review."""
+        return tuple(one for one in self.lost if one not in self.by_obeying and one not in self.accepted)
 
     def losing(self) -> frozenset[str]:
-        """The scenarios in which something is lost that is no matter of review."""
+        """The scenarios in which something of that is lost."""
         return frozenset(one.scenario for one in self.regressing())
+
+    def forgiven(self) -> frozenset[str]:
+        """The scenarios in which only what is accepted is lost."""
+        return frozenset(one.scenario for one in self.accepted) - self.losing()
 
     def to_review(self) -> frozenset[str]:
         """The scenarios in which something is new, moved, relabelled or of another severity, and nothing lost."""
@@ -87,7 +98,7 @@ class Differences:
         return frozenset(one.scenario for one in concerned) - self.losing()
 
 
-_NO_KINDS = {"left_out", "uncompared", "by_obeying"}
+_NO_KINDS = {"left_out", "uncompared", "by_obeying", "accepted"}
 DIFFERENCES = tuple(one.name for one in fields(Differences) if one.name not in _NO_KINDS)
 
 

@@ -16,11 +16,12 @@ def explains(differences: Differences, about: Collection[str], scenario: str | N
     """Whether a failure of a check that the baseline passes is a matter of review, and no regression.
 
     What is new, moved, relabelled or of another severity explains the checks about findings, in its
-    scenario, unless something is lost there as well; one about speed fails for what is slower, which decides nothing.
+    scenario, and so does what accepted entries alone hide, unless something else is lost there as well; one about
+    speed fails for what is slower, which decides nothing.
     """
     if SPEED in about:
         return True
-    return FINDINGS in about and scenario in differences.to_review()
+    return FINDINGS in about and scenario in differences.to_review() | differences.forgiven()
 
 
 def excuse(
@@ -45,7 +46,7 @@ def excuse(
         return AS_IN_BASELINE
     if SPEED in about:
         return SLOWER if key in baseline else None
-    return TO_REVIEW if review and explains(differences, about, key.scenario) else None
+    return TO_REVIEW if review and FINDINGS in about and key.scenario in differences.to_review() else None
 
 
 def fails_by_loss(differences: Differences, about: Collection[str], scenario: str | None) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from gitleaks_eval.config.beside import Approval
+
 LOST, NEW, MOVED = "lost", "new", "moved"
 RELABELLED, SEVERITY_CHANGED = "relabelled", "severity_changed"
 KINDS = (LOST, NEW, MOVED, RELABELLED, SEVERITY_CHANGED)
@@ -115,24 +117,6 @@ class Group:
     repositories: tuple[str, ...]
     count: int
     in_head: int
-
-
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """What people have approved: differences of a rule with a cause, in repositories, between two candidates.
-
-    `rule`, `cause` and each of `repositories` are patterns (`*`, `?`, `[…]`); a `cause` of None stands for one that is
-    not proven. Of a difference that is relabelled `rule` is the baseline's. An empty `kind` is any. `baseline` and
-    `candidate` are the identities that it is pinned to.
-    """
-
-    rule: str
-    cause: str | None
-    repositories: tuple[str, ...]
-    reason: str
-    baseline: str
-    candidate: str
-    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +298,7 @@ def approved(found: Iterable[Group], approvals: Sequence[Approval], baseline: st
     for group in found:
         about = [one for one in pinned if _is_about(one, group)]
         by_repository = [
-            next((one.reason for one in about if any(fnmatchcase(name, text) for text in one.repositories)), None)
+            next((one.reason for one in about if any(_fits(name, text) for text in one.repositories)), None)
             for name in group.repositories
         ]
         if group.repositories and all(reason is not None for reason in by_repository):
@@ -323,9 +307,15 @@ def approved(found: Iterable[Group], approvals: Sequence[Approval], baseline: st
 
 
 def _is_about(approval: Approval, group: Group) -> bool:
-    if approval.kind not in {"", group.kind} or not fnmatchcase(group.rule_id, approval.rule):
+    if approval.kind not in {"", group.kind} or not _fits(group.rule_id, approval.rule):
+        return False
+    if approval.findings is not None and group.count > approval.findings:
         return False
     if approval.cause is None or group.cause is None:
         return approval.cause == group.cause
-    # A cause as it is written may have brackets, which a pattern gives a meaning of their own.
-    return approval.cause == group.cause or fnmatchcase(group.cause, approval.cause)
+    return _fits(group.cause, approval.cause)
+
+
+def _fits(text: str, pattern: str) -> bool:
+    # A text as it is written may have brackets, which a pattern gives a meaning of their own.
+    return text == pattern or fnmatchcase(text, pattern)

@@ -1,9 +1,10 @@
 """Which rules fire, which places are seen and what entries hide, of one candidate against another. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gitleaks_eval.config.beside import Upgrade
 from gitleaks_eval.core.text import few
 
 FOUND = frozenset({"fires", "reported_as"})
@@ -49,7 +50,8 @@ class Hiding:
 class Surveyed:
     """Of each rule whether it fires, of each place that was asked whether it is seen, and what each entry hides.
 
-    `silent_own` are rules of the user's that never fire.
+    `silent_own` are rules of the user's that never fire; `accepted_rules` and `accepted_places` are silent or not seen
+    for accepted entries alone.
     """
 
     rules: Mapping[str, bool]
@@ -57,6 +59,7 @@ class Surveyed:
     entries: Sequence[Hiding] = ()
     silent_own: frozenset[str] = frozenset()
     accepted_rules: frozenset[str] = frozenset()
+    accepted_places: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,8 @@ class Moves:
     """What a candidate no longer finds and what it finds in addition: ids of rules, titles of places.
 
     `entries_wider` are those of its entries, as `file:line`, that are new or hide more than before, and `widened` the
-    same as people read them.
+    same as people read them. What is lost to accepted entries alone is in `rules_accepted` and `places_accepted`.
+    `upgrades` say what people have accepted of what another build loses.
     """
 
     rules_lost: tuple[str, ...] = ()
@@ -73,11 +77,25 @@ class Moves:
     places_gained: tuple[str, ...] = ()
     entries_wider: tuple[str, ...] = ()
     widened: tuple[str, ...] = ()
+    rules_accepted: tuple[str, ...] = ()
+    places_accepted: tuple[str, ...] = ()
+    upgrades: tuple[Upgrade, ...] = ()
 
     @property
     def loses(self) -> bool:
         """Whether anything is lost, or may be."""
         return bool(self.rules_lost or self.places_lost or self.entries_wider)
+
+    def to_review(self) -> "Moves":
+        """What of it nobody has accepted of another build."""
+        rules = {name for one in self.upgrades for name in one.rules}
+        places = {name for one in self.upgrades for name in one.places}
+        return replace(
+            self,
+            rules_lost=tuple(name for name in self.rules_lost if name not in rules),
+            places_lost=tuple(name for name in self.places_lost if name not in places),
+            upgrades=(),
+        )
 
     @property
     def ids(self) -> dict[str, list[str]]:
@@ -97,9 +115,14 @@ class Moves:
         for names, text in named:
             if names:
                 yield f"{len(names)} {text} ({few(names, NAMED_AT_MOST)})"
+        yield from self._accepted()
 
     def grouped(self, candidate: str) -> Iterator[str]:
         """The same of two builds: places by what they are, since nobody has asked for the difference."""
+        if self.upgrades:
+            yield from self.to_review().grouped(candidate)
+            yield from self._upgraded()
+            return
         if self.rules_lost:
             yield f"{len(self.rules_lost)} rules that {candidate} does not find ({few(self.rules_lost, NAMED_AT_MOST)})"
         yield from _by_family(self.places_lost, 0, candidate)
@@ -109,10 +132,28 @@ class Moves:
         if self.rules_gained:
             yield f"{len(self.rules_gained)} more rules fire ({few(self.rules_gained, NAMED_AT_MOST)})"
         yield from _by_family(self.places_gained, 1, candidate)
+        yield from self._accepted()
+
+    def _upgraded(self) -> Iterator[str]:
+        left = self.to_review()
+        lost = ((self.rules_lost, left.rules_lost, "rule"), (self.places_lost, left.places_lost, "place"))
+        counts = ((len(all_of) - len(others), name) for all_of, others, name in lost)
+        parts = [f"{count} {name}{'s' * (count != 1)}" for count, name in counts if count]
+        if parts:
+            yield f"{' and '.join(parts)} less, accepted: {'; '.join(dict.fromkeys(one.why for one in self.upgrades))}"
+
+    def _accepted(self) -> Iterator[str]:
+        named = (("rules", self.rules_accepted), ("places", self.places_accepted))
+        parts = [f"{len(names)} {name} ({few(names, NAMED_AT_MOST)})" for name, names in named if names]
+        if parts:
+            yield f"{' and '.join(parts)} lost to accepted entries alone"
 
 
-def surveyed_from(coverage: Mapping[str, Any] | None) -> Surveyed | None:
-    """What `coverage` of an evaluation report says; None where nothing was asked."""
+def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] = ()) -> Surveyed | None:
+    """What `coverage` of an evaluation report says; None where nothing was asked.
+
+    `forgiven` are the rules that are known to be silent for accepted entries alone.
+    """
     if coverage is None:
         return None
     rules = {row["rule_id"]: row["status"] in FOUND for row in coverage["rules"]}
@@ -133,10 +174,14 @@ def surveyed_from(coverage: Mapping[str, Any] | None) -> Surveyed | None:
         for row in coverage.get("entries", ())
     )
     silent = frozenset(row["rule_id"] for row in coverage["rules"] if row["status"] == NEVER_FIRES and row.get("own"))
-    return Surveyed(rules, places, entries, silent, _accepted_rules(entries, coverage.get("switched_off", ())))
+    unseen = frozenset(f"{row['family']}:{row['case']}" for row in coverage["places"] if row["status"] == ACCEPTED)
+    accepted = _accepted_rules(entries, coverage.get("switched_off", ())).union(forgiven)
+    return Surveyed(rules, places, entries, silent, accepted, unseen)
 
 
-def moves(before: Surveyed, after: Surveyed, silent: Collection[str] | None = None) -> Moves:
+def moves(
+    before: Surveyed, after: Surveyed, silent: Collection[str] | None = None, accepted: Collection[str] = ()
+) -> Moves:
     """What changes; a place that one of the two did not ask is left out.
 
     Args:
@@ -144,16 +189,24 @@ def moves(before: Surveyed, after: Surveyed, silent: Collection[str] | None = No
         after: the candidate.
         silent: the rules of the baseline whose samples the candidate no longer finds. Where nobody asked, a rule is
             taken for lost that does not fire with samples of its own.
+        accepted: those that it would find without its accepted entries.
     """
-    lost = _only(before.rules, after.rules) if silent is None else sorted(silent)
+    lost = list(_only(before.rules, after.rules)) if silent is None else sorted({*silent, *accepted})
+    forgiven = {*accepted, *after.accepted_rules}
     wider = [one for one in after.entries if one.status in HIDES and _is_wider(one, before, after)]
     return Moves(
-        rules_lost=tuple(name for name in lost if name not in after.accepted_rules),
+        rules_lost=tuple(name for name in lost if name not in forgiven),
         rules_gained=tuple(_only(after.rules, before.rules)),
         places_lost=tuple(name for name in _only(before.places, after.places) if name in after.places),
         places_gained=tuple(name for name in _only(after.places, before.places) if name in before.places),
         entries_wider=tuple(dict.fromkeys(one.where for one in wider)),
         widened=tuple(one.said for one in sorted(wider, key=lambda one: (-one.places, -one.rules, one.where))),
+        rules_accepted=tuple(name for name in lost if name in forgiven),
+        places_accepted=tuple(
+            name
+            for name in after.places
+            if name in after.accepted_places and before.places.get(name) and name not in before.accepted_places
+        ),
     )
 
 

@@ -1,12 +1,13 @@
 """The file beside a configuration: what is read, where what is wrong stands, and what an acceptance leaves alone."""
 
+import time
 from pathlib import Path
 
 import pytest
 import yaml
 
-from gitleaks_eval.config.beside import files_beside
-from gitleaks_eval.config.beside_edit import Offer, with_acceptances
+from gitleaks_eval.config.beside import Approval, Upgrade, files_beside
+from gitleaks_eval.config.beside_edit import Line, Offer, with_acceptances
 from gitleaks_eval.config.chain import ConfigFile, Configuration
 from gitleaks_eval.core.errors import InputError
 
@@ -92,3 +93,69 @@ def test_what_is_wrong_has_a_place(tmp_path: Path, text: str, said: str) -> None
         files_beside(beside(tmp_path, text))
     assert NAME in str(error.value)
     assert said in str(error.value)
+
+
+PINNED = {"baseline": f"gitleaks 1 sha256:{'0' * 32}", "candidate": f"gitleaks 2 sha256:{'1' * 32}"}
+SAID = {"why": "it's known: [x]", "since": "2026-11-22"}
+DIFFERS = {"kind": "lost", "rule": "a", "cause": "hidden by x paths[0] ((?i)\\.png$)", "repositories": ["shop"]}
+LINES = [
+    Line("differences", {**DIFFERS, **PINNED, **SAID}),
+    Line("differences", {**DIFFERS, "cause": None, "findings": 3, **PINNED, **SAID}),
+    Line("upgrades", {"rules": ["a"], "places": ["path:x, y", "git:note"], **PINNED, **SAID}),
+]
+
+
+@pytest.mark.parametrize(
+    "text", ["", f"accept:\n  - {ITEM}\n", "differences: []\n", f"# mine\nupgrades:\nrules: {{}}\naccept:\n- {ITEM}"]
+)
+def test_what_is_accepted_of_comparisons_is_written_and_read_again(tmp_path: Path, text: str) -> None:
+    changed = with_acceptances(text, [OFFER], LINES)
+    (read,) = files_beside(beside(tmp_path, changed))
+    known, unknown = read.approvals
+    pinned = (PINNED["baseline"], PINNED["candidate"])
+    assert known == Approval("a", str(DIFFERS["cause"]), ("shop",), SAID["why"], *pinned, kind="lost")
+    assert (unknown.cause, unknown.findings) == (None, 3)
+    assert read.upgrades == (Upgrade(*pinned, ("a",), ("path:x, y", "git:note"), SAID["why"]),)
+    assert read.accepts[-1].entry == OFFER.entry
+    # A line is added to what is there, and nothing else is written.
+    (again,) = files_beside(beside(tmp_path, with_acceptances(changed, [], LINES[:1])))
+    assert len(again.approvals) == 3
+    assert (len(again.accepts), again.upgrades) == (len(read.accepts), read.upgrades)
+
+
+@pytest.mark.parametrize(
+    ("key", "item", "said"),
+    [
+        ("differences", {**DIFFERS, "cause": None, **PINNED, **SAID}, "say how many `findings` are approved"),
+        ("differences", {**DIFFERS, **PINNED, **SAID, "rules": "a"}, "the key 'rules' is not known"),
+        ("differences", {**DIFFERS, **SAID}, "'baseline'"),
+        ("upgrades", {"rules": ["a"], **PINNED, "candidate": "any", **SAID}, "'any'"),
+    ],
+)
+def test_an_approval_that_is_pinned_to_nothing_or_of_no_known_cause_is_refused(
+    tmp_path: Path, key: str, item: dict[str, object], said: str
+) -> None:
+    text = f"{key}:\n  {Line(key, item).as_line()}\n"
+    with pytest.raises(InputError, match=r"gitleaks-eval\.yaml:2:") as error:
+        files_beside(beside(tmp_path, text))
+    assert said in str(error.value)
+
+
+HOSTILE = {
+    "aliases": "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+    + "".join(f"{new}: &{new} [{', '.join([f'*{old}'] * 10)}]\n" for old, new in ("ab", "bc", "cd", "de", "ef", "fg")),
+    "depth": "rules: " + "[" * 5_000,
+    "size": "# " + "x" * (10 << 20),
+    "keys": "".join(f"k{number}: 1\n" for number in range(100_001)),
+    "no text": "accept: \0",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_file_is_refused_at_once_and_by_name(tmp_path: Path, text: str) -> None:
+    started = time.process_time()
+    with pytest.raises(InputError) as error:
+        files_beside(beside(tmp_path, text))
+    assert NAME in str(error.value)
+    assert len(str(error.value)) < 1_000
+    assert time.process_time() - started < 5

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from gitleaks_eval.config.beside import Approval
 from gitleaks_eval.scoring.real_differences import (
     KINDS,
     LOST,
@@ -14,7 +15,6 @@ from gitleaks_eval.scoring.real_differences import (
     NEW,
     RELABELLED,
     SEVERITY_CHANGED,
-    Approval,
     Group,
     Real,
     RealComparison,
@@ -164,6 +164,13 @@ def test_a_group_is_approved_in_all_its_repositories_or_not_at_all() -> None:
     assert approved([group], [both], "base", "head") == {}
     other = replace(both, repositories=("two",), reason="another")
     assert approved([group], [both, other], "base", "head") == {group: "a test; another"}
+
+
+def test_more_findings_of_no_known_cause_than_were_approved_are_to_review() -> None:
+    approval = replace(APPROVAL, cause=None, repositories=("*",), findings=2)
+    for count, covered in ((1, 1), (2, 1), (3, 0)):
+        group = Group(LOST, "github-pat", None, None, ("one",), count, count)
+        assert len(approved([group], [approval], "base", "head")) == covered
 
 
 def test_the_kinds_are_those_of_the_contract() -> None:

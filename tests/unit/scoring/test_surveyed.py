@@ -136,10 +136,40 @@ def test_a_planted_secret_that_is_lost_by_what_a_version_starts_to_obey_is_to_re
     judged = compare(old, new, (), Asked(lost_by_it=place))
     assert (judged.verdict, judged.reasons) == (REVIEW, ("1 lost in one by what it obeys",))
     assert len(judged.differences.lost) == 1
-    differences = find_differences(old.matchings, new.matchings).excusing(place)
+    differences = find_differences(old.matchings, new.matchings).excusing(place, {})
     key = CheckKey("SA-10", "one")
     assert excuse(differences, old.outcomes, key, ("findings",), review=True) == TO_REVIEW
     assert excuse(differences, old.outcomes, key, ("findings",), review=False) is None
+
+
+def test_what_is_lost_to_accepted_entries_alone_is_counted_and_is_safe() -> None:
+    old = evaluated("old", {"one": matched([A], [A])}, {("SA-10", "one"): "passed"})
+    new = evaluated("new", {"one": matched([A], [])}, {("SA-10", "one"): "failed"})
+    place = {"one": [(A[0], A[2], A[1])]}
+    judged = compare(old, new, (), Asked(accepted=place, lost_by_it=place))
+    assert (judged.verdict, judged.reasons) == (SAFE, ("1 lost in one, accepted",))
+    # A place that is accepted in another scenario forgives nothing here, and neither does a part of what is lost.
+    assert compare(old, new, (), Asked(accepted={"two": place["one"]})).verdict == REGRESSION
+    more = (*A[:1], "other-rule", *A[2:])
+    both = evaluated("old", {"one": matched([A, more], [A, more])}, {("SA-10", "one"): "passed"})
+    none = evaluated("new", {"one": matched([A, more], [])}, {("SA-10", "one"): "failed"})
+    judged = compare(both, none, (), Asked(accepted=place))
+    assert judged.verdict == REGRESSION
+    assert judged.reasons[:2] == ("1 lost in one", "1 lost in one, accepted")
+
+
+def test_a_rule_or_a_place_that_is_lost_to_accepted_entries_alone_is_no_regression() -> None:
+    name = next(iter(WHOLE.rules))
+    place = next(iter(WHOLE.places))
+    after = replace(WHOLE, accepted_places=frozenset({place}))
+    judged = pair(after, Asked(silent=(), accepted_rules=(name,)))
+    assert (judged.verdict, judged.moves.rules_lost) == (SAFE, ())
+    assert judged.reasons == (f"1 rules ({name}) and 1 places ({place}) lost to accepted entries alone",)
+    assert pair(WHOLE, Asked(silent=(name,))).verdict == REGRESSION
+    # Without samples of the baseline the candidate's own survey says so.
+    silent = replace(WHOLE, rules={**WHOLE.rules, name: False})
+    assert pair(silent).verdict == REGRESSION
+    assert pair(replace(silent, accepted_rules=frozenset({name}))).verdict == SAFE
 
 
 def test_what_could_not_be_asked_is_never_safe() -> None:

@@ -1,0 +1,83 @@
+"""What people have approved of a comparison, pinned to both of its candidates, and what is left to approve."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gitleaks_eval.config.beside import Upgrade
+from gitleaks_eval.config.names import NAME
+from gitleaks_eval.engine.session import Session
+from gitleaks_eval.scoring.real_differences import Group, Real, approved
+
+DIFFERENCES, UPGRADES = "differences", "upgrades"
+_DIGITS = 32
+
+
+def identity(session: Session, name: str) -> str | None:
+    """What an approval is pinned to: the scanner's bytes, the configuration's, and all that changes what it sees.
+
+    None where one of them is not known.
+    """
+    candidate = next((one for one in session.settings.candidates if one.name == name), None)
+    build = session.build(name) if candidate else None
+    if candidate is None or candidate.configuration is None or build is None:
+        return None
+    pinned = [
+        *(build.sha256, candidate.configuration.sha256, candidate.decode_depth),
+        *(candidate.mode, candidate.args, candidate.own_baseline),
+    ]
+    digest = hashlib.sha256(json.dumps(pinned).encode()).hexdigest()[:_DIGITS]
+    return f"{build.name} {build.version} sha256:{digest}"
+
+
+def with_approvals(session: Session, baseline: str, candidate: str, real: Real) -> Real:
+    """The same, with the groups that people have approved for these two candidates."""
+    approvals = [one for beside in session.all_beside() for one in beside.approvals]
+    before, after = identity(session, baseline), identity(session, candidate)
+    if not approvals or before is None or after is None:
+        return real
+    return replace(real, approved=approved(real.groups(), approvals, before, after))
+
+
+def upgrades_of(session: Session, candidate: str) -> tuple[Upgrade, ...]:
+    """What people have accepted that a candidate no longer finds of what the baseline does; a saved one has none."""
+    if session.settings.baseline:
+        return ()
+    pinned = identity(session, session.settings.candidates[0].name), identity(session, candidate)
+    return tuple(
+        one for beside in session.all_beside() for one in beside.upgrades if (one.baseline, one.candidate) == pinned
+    )
+
+
+def written_in(session: Session) -> Path:
+    """The file that approvals of this run are written to: a comparison is the project's, and no configuration's."""
+    return session.settings.root / NAME
+
+
+def group_item(session: Session, names: tuple[str, str], group: Group, said: Mapping[str, str]) -> dict[str, Any]:
+    """The line that approves a group between two candidates; `said` is why and since when."""
+    return {
+        "kind": group.kind,
+        "rule": group.rule_id,
+        "cause": group.cause,
+        "repositories": list(group.repositories),
+        # Of what has no known cause, more may have another one.
+        **({"findings": group.count} if group.cause is None else {}),
+        **_pinned(session, names),
+        **said,
+    }
+
+
+def upgrade_item(
+    session: Session, names: tuple[str, str], rules: tuple[str, ...], places: tuple[str, ...], said: Mapping[str, str]
+) -> dict[str, Any]:
+    """The line that accepts what another build no longer finds; `said` is why and since when."""
+    lost = {"rules": list(rules), "places": list(places)}
+    return {**{key: found for key, found in lost.items() if found}, **_pinned(session, names), **said}
+
+
+def _pinned(session: Session, names: tuple[str, str]) -> dict[str, Any]:
+    return dict(zip(("baseline", "candidate"), (identity(session, name) for name in names), strict=True))
