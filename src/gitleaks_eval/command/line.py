@@ -60,6 +60,12 @@ SUBCOMMANDS = {
         has_options=False,
         module="try_rule",
     ),
+    "review": Subcommand(
+        "record what is reported in a repository, ask which of it is a secret, and keep the labels as truth",
+        "gitleaks-eval review labels/billing.yaml --repo ../billing",
+        has_options=False,
+        module="review",
+    ),
     "accept": Subcommand(
         "list what the entries of the configuration hide, ask once, and write that it is accepted",
         "gitleaks-eval accept --why 'reviewed by the platform team'\n"
