@@ -6,7 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from gitleaks_eval.analysis.matching import Match
-from gitleaks_eval.analysis.metrics import rate_texts
+from gitleaks_eval.analysis.metrics import corpus_rate_texts
 from gitleaks_eval.checks.result import FAILED, failed_ids
 from gitleaks_eval.core.text import few, numbered, printable
 from gitleaks_eval.reports.causes import Cause, cause_lines
@@ -16,6 +16,7 @@ from gitleaks_eval.reports.coverage import failed_lines, next_step, tested_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import counted, where
+from gitleaks_eval.scenarios.scenario import pool_notes
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import Score
 
@@ -85,6 +86,8 @@ def comparison_section(
     else:
         for line in comparison_lines(compared):
             yield Line(line, "red" if line.startswith(("REGRESSION", "INCOMPLETE", "LOST", "WIDER")) else "")
+        for note in dict.fromkeys(note for run in runs.values() for note in pool_notes(run.scenarios)):
+            yield Line(printable(note))
         if verbosity >= 0 and any(pair.verdict == "INCOMPLETE" for pair in compared.deciding):
             for line in dict.fromkeys(line for run in runs.values() for line in _reasons(run)):
                 yield Line(printable(line), "red")
@@ -200,11 +203,12 @@ def _scores(run: Run, verbosity: int) -> Iterator[str]:
 def _corpora(run: Run) -> Iterator[str]:
     metrics = run.corpora_metrics()
     for name, counts in metrics.by_scenario.items() if metrics else ():
-        rates = rate_texts(counts)
+        rates = corpus_rate_texts(counts)
         yield (
             f"corpus  {name}  precision {rates['precision']}, recall {rates['recall']}, F1 {rates['f1']}; "
             f"{counts.tp} found, {counts.fn} not, {counts.fp} wrong, {counts.unlabelled} unlabelled"
         )
+    yield from pool_notes(run.scenarios)
 
 
 def _repositories(run: Run) -> Iterator[str]:

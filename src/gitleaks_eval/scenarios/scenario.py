@@ -292,6 +292,11 @@ class RealRepository:
     location: str = field(repr=False)
 
 
+def pool_notes(scenarios: Iterable[Scenario]) -> list[str]:
+    """What is to be said of each truth that people have made of what candidates reported."""
+    return [f"corpus  {one.name}  {one.corpus.how}" for one in scenarios if one.corpus and one.corpus.commit]
+
+
 def corpus_sha256(scenarios: Sequence[Scenario]) -> str:
     """One hash of all ground truths and recipes: reports with the same one are about the same truth."""
     digest = hashlib.sha256()

@@ -78,7 +78,7 @@ def _how(labels: LabelsFile, masked: int, left_out: int) -> str:
         f"{left_out} of {len(labels.findings)} labels are left out of account" * bool(left_out),
         *(f"{waiting[name]} {name}" for name in (UNREVIEWED, SKIPPED, "stale") if waiting[name]),
         f"{masked} in paths that hold a secret, and cannot be looked up" * bool(masked),
-        f"recall is relative to the pool of all that {' or '.join(labels.pool) or 'any candidate'} reported",
+        f"recall is relative to the pool of all that any candidate reported ({', '.join(labels.pool)})",
     ]
     return "; ".join(filter(None, parts))
 
