@@ -13,7 +13,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from gitleaks_eval.core.documents import DocumentError, read_input
+from gitleaks_eval.core.documents import DocumentError, opened, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.files import cache_folder, write_atomically
 from gitleaks_eval.core.schema import schema_violations
@@ -102,6 +102,16 @@ class ReadLabels:
     path: Path
     labels: LabelsFile | None
     sha256: str | None
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file begins as those that we write: a folder may hold other YAML."""
+    first = HEADER.partition("\n")[0].encode()
+    try:
+        with opened(path) as file:
+            return file.read(len(first)) == first
+    except OSError:
+        return False
 
 
 def read_labels(path: Path) -> ReadLabels:

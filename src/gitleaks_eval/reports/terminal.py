@@ -1,5 +1,6 @@
 """What the terminal shows at the end of a run: the lines of its section, which the plugin prints."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -222,7 +223,9 @@ def _repositories(run: Run) -> Iterator[str]:
         parts += ["SHALLOW: history is cut off"] * bool(one.left["shallow"])
         if suppressed := one.left["suppressions_total"]:
             obeyed = sum(suppression["obeyed"] for suppression in one.left["suppressions"])
-            parts.append(f"{suppressed} suppressions of its own, {obeyed} obeyed")
+            notes = Counter(filter(None, (suppression.get("note") for suppression in one.left["suppressions"])))
+            noted = "".join(f", {count} {note}" for note, count in sorted(notes.items()))
+            parts.append(f"{suppressed} suppressions of its own, {obeyed} obeyed{noted}")
         failed = failed_ids(one.results)
         parts += [f"fails {' '.join(failed)}"] * bool(failed)
         yield f"real  {one.name}  {'; '.join(parts)}"

@@ -1,5 +1,6 @@
 """Labels of one's own (`gitleaks-eval review`): true is expected, false is a decoy, all else is left out of account."""
 
+import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,14 +19,15 @@ from gitleaks_eval.corpora.labels_file import (
     LabelledFinding,
     LabelsFile,
     counts,
+    is_ours,
     read_labels,
 )
-from gitleaks_eval.repositories.sources import real_repositories
+from gitleaks_eval.repositories.sources import URL, real_repositories, shown
 from gitleaks_eval.scenarios.places import Places, Window
 from gitleaks_eval.scenarios.scenario import Corpus, Expected, RealRepository
 from gitleaks_eval.scenarios.secrets import MASK
 
-NAME = "labels"
+NAME = FOLDER = "labels"
 
 
 def own_labels(path: Path) -> tuple[Corpus, Expected]:
@@ -95,6 +97,28 @@ def repository_of(path: Path, labels: LabelsFile) -> RealRepository:
         words = str(error).partition(": ")[2]
         raise InputError(f"{path}: repository: {words}") from None
     return repository
+
+
+def files_about(repository: RealRepository, root: Path) -> list[Path]:
+    """The files of labels of a project, `labels/*.yaml`, that are about a repository.
+
+    Raises:
+        InputError: when one cannot be read or is wrong.
+    """
+    wanted = shown(repository.location)
+    found = []
+    for path in sorted((root / FOLDER).glob("*.yaml")):
+        labels = read_labels(path).labels if is_ours(path) else None
+        if labels and _location(path, labels.repository) == wanted:
+            found.append(path)
+    return found
+
+
+def _location(path: Path, repository: str) -> str:
+    """A URL as it stands, and a path without dots, as those that options name."""
+    if URL.fullmatch(repository):
+        return repository
+    return os.path.abspath(path.parent / repository)  # noqa: PTH100 - resolve() would follow links
 
 
 KIND = CorpusKind(
