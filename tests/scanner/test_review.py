@@ -283,7 +283,12 @@ def test_review_then_evaluate_then_upgrade(gitleaks: Callable[[str], Path], repo
     assert ran.status == 1
     assert ran.verdicts == {"next.toml": "REGRESSION"}
     assert "LOST  billing  deploy/values:2  github-pat" in ran.text
-    assert_nothing_is_told(ran.text + alone.text + ran.markdown)
+    # Used by itself where the repository is compared.
+    both = ("--gitleaks-config=now.toml", "--gitleaks-config=next.toml")
+    compared = evaluate(tmp_path, "--gitleaks-only=repos", *run[2:], *both, f"--gitleaks-real-repo={repository}")
+    assert compared.verdicts == {"next.toml": "REGRESSION"}
+    assert "1 lost in billing-labels" in compared.line("REGRESSION")
+    assert_nothing_is_told(ran.text + alone.text + ran.markdown + compared.text + compared.markdown)
 
 
 def test_a_decoy_that_is_no_longer_reported_is_no_loss_and_does_not_stand_for_a_secret_that_is(

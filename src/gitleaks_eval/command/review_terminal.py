@@ -41,9 +41,10 @@ class Terminal:
 
     def ask(self, keys: str) -> str:
         """One of these keys; a terminal that is closed quits."""
-        sys.stdout.write(PROMPT)
-        sys.stdout.flush()
         with _single_keys():
+            # Only now: what is typed before would be shown twice.
+            sys.stdout.write(PROMPT)
+            sys.stdout.flush()
             while True:
                 key = os.read(sys.stdin.fileno(), 1).decode("ascii", "replace").lower()
                 if not key or key == "\x04":
