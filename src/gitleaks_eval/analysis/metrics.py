@@ -159,7 +159,8 @@ def corpus_rate_texts(counts: Counts) -> dict[str, str]:
         if interval and total >= SHOWN_FROM:
             texts[name] += f" ({interval[0]:.2f} to {interval[1]:.2f})"
     if totals["recall"] < RECALL_FROM:
-        texts |= dict.fromkeys(("recall", "f1", "f2"), f"n/a (n={totals['recall']})")
+        everything = counts.tp + counts.fp + counts.fn
+        texts |= {"recall": f"n/a (n={totals['recall']})", **dict.fromkeys(("f1", "f2"), f"n/a (n={everything})")}
     return texts
 
 
