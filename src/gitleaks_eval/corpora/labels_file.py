@@ -181,6 +181,8 @@ def _line(one: LabelledFinding) -> str:
 
 def _quoted(text: str) -> str:
     """A text between double quotes, as YAML reads it on one line."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     return '"' + "".join(_escaped(letter) for letter in text) + '"'
 
 
