@@ -25,6 +25,15 @@ VALUES = (USED, FIRST, SECOND)
 AUTHOR = "Ada Author"
 PROMPT = b"q(uit): "
 EXTENDS = "[extend]\nuseDefault = true\n"
+WIDER = """\
+[[rules]]
+id = "github-pat"
+regex = ".ghp_[A-Za-z0-9]{36}"
+
+[[rules]]
+id = "port"
+regex = "port: [0-9]+"
+"""
 Drive = Callable[..., tuple[int, str]]
 
 
@@ -147,6 +156,18 @@ def test_what_is_no_longer_reported_keeps_its_label_while_its_commit_is_there(
     assert "4 findings: 4 unreviewed, 4 no longer reported" in text
     assert rows(path) == before
     assert len(before) == 4
+
+
+def test_several_candidates_make_one_pool_in_which_what_two_report_stands_once(
+    told: Drive, repository: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "labels.yaml"
+    (tmp_path / "wider.toml").write_text(WIDER, encoding="utf-8")
+    assert told(path, "--repo", repository, "--config=wider.toml")[0] == 0
+    assert [(one[0], one[1]) for one in rows(path)] == sorted([*(one[:2] for one in RECORDED), ("deploy/values", 3)])
+    labels = read_labels(path).labels
+    assert labels
+    assert labels.pool == ("own.toml, gitleaks 8.30.1", "wider.toml, gitleaks 8.30.1")
 
 
 def test_in_ci_it_never_writes_and_says_how_many_are_unreviewed(

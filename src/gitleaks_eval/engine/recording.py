@@ -78,7 +78,8 @@ def look(settings: Settings, path: Path, commit: str, progress: Callable[[str], 
     descriptions: dict[str, str] = {}
     for candidate in settings.candidates:
         with alone(replace(settings, candidates=(candidate,)), progress) as one:
-            name = candidate.name or f"{one.scanner.build.name} {one.scanner.build.version}"
+            build = f"{one.scanner.build.name} {one.scanner.build.version}"
+            name = build if candidate.name in {"", one.scanner.build.version} else f"{candidate.name}, {build}"
             pool[name] = None
             progress(f"scanning with {one.title}")
             mine: dict[Key, Reported] = {}
