@@ -53,7 +53,7 @@ def found(commit_id: str, path: str, line: int, end: int = 0, rule: str = "githu
 def listed(repository: Path, *findings: dict[str, Any], build: ScannerBuild = BUILD) -> list[tuple[object, ...]]:
     found = suppressions(repository, findings, build, SECONDS)
     assert found.total == len(found.listed)
-    return [dataclasses.astuple(one) for one in found.listed]
+    return [dataclasses.astuple(one)[:5] for one in found.listed]
 
 
 def token(seed: str) -> str:

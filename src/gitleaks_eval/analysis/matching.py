@@ -113,7 +113,8 @@ def match_findings(
     """Match in passes: all exact ones, moved (nearest line, at most 3 away), relabelled (aliases first), loose ones.
 
     `severity_of` gives the severity of a missed finding by rule id and path, as the policy has it. `clean` are the
-    places where the truth says that nothing is to be found; of any other it says nothing then.
+    places where the truth says that nothing is to be found; of any other it says nothing then. Of a truth that is
+    pinned to a commit nothing is moved.
     """
     found = _by_file(reported)
     wanted: defaultdict[str, list[ExpectedFinding]] = defaultdict(list)
@@ -122,12 +123,15 @@ def match_findings(
         (loose if finding.is_loose else wanted[finding.file_path]).append(finding)
     matches: list[Match] = []
     compared = 0
+    # Where no line moves, a decoy beside a secret that is lost must not stand for it.
+    wrong = _wrong(found, clean) if expected.is_pinned else {}
+    moved_at_most = 0 if expected.is_pinned else MOVED_AT_MOST
     # No finding changes its file, so that each file is matched by itself, and most of a report is in no such file.
     for path, findings in wanted.items():
-        taken, found[path] = _pair(findings, found.get(path, ()))
+        taken, found[path] = _pair(findings, found.get(path, ()), moved_at_most)
         matches += map(_matched, findings, taken, repeat(severity_of))
         compared += sum(map(_compares_severity, findings, taken))
-    wrong = _wrong(found, clean)
+    wrong = wrong or _wrong(found, clean)
     if loose:
         matches += map(_matched, loose, _taken_loosely(loose, found), repeat(severity_of))
     left = [
@@ -209,7 +213,7 @@ def _by_file(reported: Iterable[Mapping[str, Any]]) -> dict[str, list[Reported]]
 
 
 def _pair(
-    wanted: Sequence[ExpectedFinding], reported: Iterable[Reported]
+    wanted: Sequence[ExpectedFinding], reported: Iterable[Reported], moved_at_most: int
 ) -> tuple[list[_Taken | None], list[Reported]]:
     """What became of each expected finding of a file, and the reported ones that are left."""
     taken: list[_Taken | None] = [None] * len(wanted)
@@ -226,7 +230,7 @@ def _pair(
 
     by_rule = _grouped(in_order, lambda found: (found[1], found[0]))
     # The nearest first, over all findings: a far one must not take what another is nearer to.
-    for distance in range(MOVED_AT_MOST + 1):
+    for distance in range(moved_at_most + 1):
         take(MOVED if distance else EXACT, by_rule, partial(_lines_at, distance))
     take(RELABELLED, by_rule, _renamed)
     by_line = _grouped(sorted(chain.from_iterable(by_rule.values()), reverse=True), lambda found: ("", found[0]))

@@ -19,6 +19,8 @@ from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UN
 RATES = ("precision", "recall", "f1", "f2")
 # A rate over fewer is no figure to show to people.
 SHOWN_FROM = 5
+# Labels of few secrets say little of those that nobody has labelled.
+RECALL_FROM = 20
 _Z = NormalDist().inv_cdf(0.975)
 
 
@@ -143,6 +145,23 @@ def rate_texts(counts: Counts) -> dict[str, str]:
     seen = {"precision": counts.tp + counts.fp, "recall": counts.tp + counts.fn}
     everything = counts.tp + counts.fp + counts.fn
     return {rate: _text(getattr(counts, rate), seen.get(rate, everything)) for rate in RATES}
+
+
+def corpus_rate_texts(counts: Counts) -> dict[str, str]:
+    """Rates of a corpus, precision and recall with 95 % intervals: `0.96 (0.80 to 0.99)`.
+
+    Its truth is what somebody has labelled: recall, and what is made of it, is withheld below 20.
+    """
+    texts = rate_texts(counts)
+    totals = {"precision": counts.tp + counts.fp, "recall": counts.tp + counts.fn}
+    for name, total in totals.items():
+        interval = wilson_interval(counts.tp, total)
+        if interval and total >= SHOWN_FROM:
+            texts[name] += f" ({interval[0]:.2f} to {interval[1]:.2f})"
+    if totals["recall"] < RECALL_FROM:
+        everything = counts.tp + counts.fp + counts.fn
+        texts |= {"recall": f"n/a (n={totals['recall']})", **dict.fromkeys(("f1", "f2"), f"n/a (n={everything})")}
+    return texts
 
 
 def _rate(count: int, total: int) -> float | None:

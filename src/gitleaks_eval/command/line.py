@@ -12,7 +12,7 @@ from gitleaks_eval.engine.option_table import ACCEPT_FLAG, FLAG, OPTIONS, Option
 
 PROGRAM = "gitleaks-eval"
 INTERRUPTED, USAGE_ERROR = 2, 4
-DEFAULT = "run"
+DEFAULT, LINT = "run", "lint"
 _NOT_THE_SCANNERS = f"--version stands alone and is that of {PROGRAM}; --scanner-version=X.Y.Z names the scanner's"
 TAKEN = [one for one in OPTIONS if not one.ini_only and one.option not in {FLAG, ACCEPT_FLAG}]
 _FLAGS = {one.short for one in TAKEN if one.is_flag}
@@ -45,7 +45,8 @@ SUBCOMMANDS = {
     ),
     "lint": Subcommand(
         "say what in the configuration is ignored or refused, and which entry hides a secret",
-        "gitleaks-eval lint --config .gitleaks.toml\n  runs the lint of the configuration and no other check.",
+        "gitleaks-eval lint --config .gitleaks.toml\n  runs the lint of the configuration and no other check; with"
+        " --repo PATH it lists what hides findings there.",
         ("-m", "config_lint"),
     ),
     "explain": Subcommand(
@@ -59,6 +60,12 @@ SUBCOMMANDS = {
         "gitleaks-eval try acme-token ../billing ../shop",
         has_options=False,
         module="try_rule",
+    ),
+    "review": Subcommand(
+        "record what is reported in a repository, ask which of it is a secret, and keep the labels as truth",
+        "gitleaks-eval review labels/billing.yaml --repo ../billing",
+        has_options=False,
+        module="review",
     ),
     "accept": Subcommand(
         "list what the entries of the configuration hide, ask once, and write that it is accepted",
@@ -75,10 +82,11 @@ SUBCOMMANDS = {
 
 
 class Line(NamedTuple):
-    """A line that was read: which subcommand, and the arguments for pytest."""
+    """A line that was read: which subcommand, the arguments for pytest, and the options that it was given."""
 
     subcommand: str
     arguments: list[str]
+    options: argparse.Namespace = argparse.Namespace()
 
 
 class Parser(argparse.ArgumentParser):
@@ -169,13 +177,16 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
         return Line(name, [])
     for option in TAKEN:
         add_option(parser, option)
+    if name == LINT:
+        text = "fail where a suppression of a repository (--repo) is dead, stale or wide; else they are listed"
+        parser.add_argument("--strict", action="store_true", help=text)
     ours, separator, others = _partition(arguments)
     options, unknown = parser.parse_known_args([_shortened(argument) for argument in ours])
     if any(argument.partition("=")[0] in {"--version", "-V"} for argument in unknown):
         parser.error(_NOT_THE_SCANNERS)
     if name == "compare":
         _name_candidates(options, parser)
-    return Line(name, [one.flag, *_for_pytest(options), *unknown, *one.added, *separator, *others])
+    return Line(name, [one.flag, *_for_pytest(options), *unknown, *one.added, *separator, *others], options)
 
 
 def add_option(parser: argparse.ArgumentParser, one: Option, *, lenient: bool = False) -> None:

@@ -49,7 +49,8 @@ def without_tolerated(findings: Sequence[dict[str, Any]], corpus: Corpus) -> lis
     return [
         finding
         for finding in findings
-        if (finding["File"], finding["StartLine"], finding["RuleID"]) not in corpus.tolerated
+        if (place := (finding["File"], finding["StartLine"], finding["RuleID"])) not in corpus.tolerated
+        and (finding["Commit"], *place) not in corpus.left_out
     ]
 
 

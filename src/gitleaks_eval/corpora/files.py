@@ -13,6 +13,7 @@ from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.head import head_files
 from gitleaks_eval.repositories.log import LARGEST_TEXT, readable
+from gitleaks_eval.repositories.pinned import pinned_clone
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
@@ -31,6 +32,12 @@ def corpus_repository(scenario: Scenario, folder: Path) -> BuiltRepository:
     corpus = scenario.corpus
     if corpus is None:
         raise EvaluationError(f"scenario {scenario.name} is from no corpus")
+    if corpus.repository:
+        try:
+            pinned = pinned_clone(corpus.repository, corpus.commit, folder, CLONE_SECONDS).path
+        except EvaluationError as error:
+            raise EvaluationError(f"{OPTION} {corpus.kind}:{corpus.source}: {error}") from None
+        return BuiltRepository(pinned, readable(pinned, CLONE_SECONDS))
     if corpus.has_history:
         repository = clone_of(corpus.source, folder)
         return BuiltRepository(repository, readable(repository, CLONE_SECONDS))

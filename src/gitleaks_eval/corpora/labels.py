@@ -74,7 +74,7 @@ def labelled_corpus(
         values=values,
         words=frozenset(word for label in true for word in _words(label.window, files)),
     )
-    return corpus, _expected(true, has_history=has_history)
+    return corpus, expected_of_labels(true, has_history=has_history)
 
 
 def _of_files(labels: Sequence[Label], files: Iterable[str] | None) -> tuple[list[Label], int]:
@@ -124,7 +124,8 @@ def _words(window: Window, files: Mapping[str, bytes]) -> set[str]:
     return set().union(*map(words_of, lines))
 
 
-def _expected(labels: Sequence[Label], *, has_history: bool) -> Expected:
+def expected_of_labels(labels: Sequence[Label], *, has_history: bool) -> Expected:
+    """What labels that are true expect of a scanner."""
     findings = [
         ExpectedFinding(one.path, one.rule_id, one.first, last_line=one.last if one.last != one.first else None)
         for one in chain.from_iterable(repeat(label.window, label.times) for label in labels)

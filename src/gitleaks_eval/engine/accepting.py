@@ -49,6 +49,11 @@ class _Wanted:
     lines: list[Line] = field(default_factory=list)
 
 
+def is_ci(environment: Mapping[str, str]) -> bool:
+    """Whether this runs in CI, where nobody looks at what is written."""
+    return environment.get("CI", "").lower() not in _NOT_CI
+
+
 def accept(settings: Settings, asked: Asked, environment: Mapping[str, str] = os.environ) -> int:
     """List what the entries of each configuration hide that is not accepted, ask once, and write it down.
 
@@ -61,7 +66,7 @@ def accept(settings: Settings, asked: Asked, environment: Mapping[str, str] = os
         EvaluationError: when nothing can be measured.
         InputError: in CI, where nobody is asked, and when a file cannot be written: then none is.
     """
-    if environment.get("CI", "").lower() not in _NOT_CI:
+    if is_ci(environment):
         raise InputError("accept: CI is set, and in CI nothing is accepted; run it where a person looks at the list")
     said = {"why": asked.why or ADOPTED, "since": datetime.now(timezone.utc).date().isoformat()}
     wanted: defaultdict[Path, _Wanted] = defaultdict(_Wanted)

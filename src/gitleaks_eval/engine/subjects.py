@@ -1,9 +1,12 @@
 """What is evaluated: scenarios, corpora and real repositories, and the recipes that say what is planted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.corpora.kinds.labels import NAME as LABELS
+from gitleaks_eval.corpora.kinds.labels import files_about
 from gitleaks_eval.corpora.load import load_corpus
 from gitleaks_eval.engine.kinds import OPTION as ONLY_OPTION
 from gitleaks_eval.engine.settings import Settings
@@ -34,6 +37,8 @@ def load_subjects(settings: Settings, *, checks: bool = True, judges: bool = Fal
     """
     scenarios = _scenarios(settings)
     repositories = _repositories(settings, scenarios, scans=checks and settings.analyses is None)
+    if settings.compares:
+        scenarios = [*scenarios, *_own_labels(repositories, scenarios, settings.root)]
     if not scenarios and not repositories and not (checks and settings.surveys):
         only = ",".join(settings.only)
         raise InputError(f"{ONLY_OPTION}={only}: nothing of it is evaluated in this run; leave it out")
@@ -64,6 +69,20 @@ def _repositories(settings: Settings, scenarios: Sequence[Scenario], *, scans: b
     if not scans:
         raise InputError(f"{named.named_by}: a real repository is scanned: run with --gitleaks-eval, without analyses")
     return real_repositories(named.value, named.base, [scenario.name for scenario in scenarios])
+
+
+def _own_labels(
+    repositories: Sequence[RealRepository], scenarios: Sequence[Scenario], root: Path
+) -> Iterator[Scenario]:
+    """The labels of compared repositories that the project has in `labels/`, where no option names them."""
+    named = {scenario.ground_truth for scenario in scenarios}
+    for repository in repositories:
+        for path in files_about(repository, root):
+            if path.resolve() not in named:
+                named.add(path.resolve())
+                corpus = load_corpus(f"{LABELS}:{path}", root)
+                # A repository and its labels often have one name, and reports are named after both.
+                yield replace(corpus, name=f"{corpus.name}-labels")
 
 
 def _recipes(scenarios: Sequence[Scenario], seed: str, *, judges: bool) -> dict[str, Recipe]:

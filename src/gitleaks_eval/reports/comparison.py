@@ -8,7 +8,7 @@ from typing import Any
 
 import gitleaks_eval
 from gitleaks_eval.analysis.matching import MISSED, UNEXPECTED, alias_of
-from gitleaks_eval.analysis.metrics import Counts, Metrics, rate_texts
+from gitleaks_eval.analysis.metrics import Counts, Metrics, corpus_rate_texts, rate_texts
 from gitleaks_eval.core.text import json_value, markdown
 from gitleaks_eval.judges.pairwise import PairVerdict
 from gitleaks_eval.judges.verdict import Call
@@ -212,7 +212,7 @@ def _rule_cell(counts: Counts | None) -> str:
 
 
 def _corpus_cells(one: Evaluated, name: str, counts: Counts) -> list[str]:
-    rates = rate_texts(counts)
+    rates = corpus_rate_texts(counts)
     figures = [rates[rate] for rate in ("precision", "recall", "f1")]
     return [name, one.name, *figures, *map(str, (counts.tp, counts.fn, counts.fp, counts.unlabelled))]
 

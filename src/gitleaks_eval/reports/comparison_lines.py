@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from gitleaks_eval.analysis.metrics import Counts, rate_texts
+from gitleaks_eval.analysis.metrics import Counts, corpus_rate_texts, rate_texts
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.reports.comparison import Compared, against, corpora_of, place_of
 from gitleaks_eval.reports.pair_judge import pair_judge_lines
@@ -100,7 +100,7 @@ def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
 
 
 def _corpus_line(one: Evaluated, name: str, counts: Counts) -> str:
-    rates = rate_texts(counts)
+    rates = corpus_rate_texts(counts)
     figures = f"P {rates['precision']}, R {rates['recall']}, F1 {rates['f1']}"
     return printable(f"corpus  {name}  {one.name}  {figures}; {counts.fp} wrong, {counts.unlabelled} unlabelled")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import gitleaks_eval
 from gitleaks_eval.analysis.matching import Match
-from gitleaks_eval.analysis.metrics import rate_texts
+from gitleaks_eval.analysis.metrics import corpus_rate_texts, rate_texts
 from gitleaks_eval.checks.result import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.core.text import json_value, markdown
 from gitleaks_eval.reports.coverage import coverage_markdown
@@ -15,6 +15,7 @@ from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, rep
 from gitleaks_eval.reports.forms import forms_markdown
 from gitleaks_eval.reports.judges import judges_markdown, llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
+from gitleaks_eval.scenarios.scenario import pool_notes
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import THRESHOLDS, Score, score_of
 
@@ -184,10 +185,13 @@ def _corpora(run: Run) -> Iterator[str]:
     yield "| Corpus | Precision | Recall | F1 | Found | Not found | Wrong | Unlabelled |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for name, counts in metrics.by_scenario.items():
-        rates = rate_texts(counts)
+        rates = corpus_rate_texts(counts)
         cells = (name, *(rates[rate] for rate in ("precision", "recall", "f1")))
         numbers = (counts.tp, counts.fn, counts.fp, counts.unlabelled)
         yield f"| {' | '.join([*map(markdown, cells), *map(str, numbers)])} |"
+    for note in pool_notes(run.scenarios):
+        yield ""
+        yield f"{markdown(note)}."
 
 
 def _findings(run: Run) -> Iterator[str]:

@@ -1,12 +1,13 @@
 """What the terminal shows at the end of a run: the lines of its section, which the plugin prints."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
 from gitleaks_eval.analysis.matching import Match
-from gitleaks_eval.analysis.metrics import rate_texts
+from gitleaks_eval.analysis.metrics import corpus_rate_texts
 from gitleaks_eval.checks.result import FAILED, failed_ids
 from gitleaks_eval.core.text import few, numbered, printable
 from gitleaks_eval.reports.causes import Cause, cause_lines
@@ -16,6 +17,7 @@ from gitleaks_eval.reports.coverage import failed_lines, next_step, tested_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import counted, where
+from gitleaks_eval.scenarios.scenario import pool_notes
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import Score
 
@@ -85,6 +87,8 @@ def comparison_section(
     else:
         for line in comparison_lines(compared, verbosity):
             yield Line(line, "red" if line.startswith(("REGRESSION", "INCOMPLETE", "LOST", "WIDER")) else "")
+        for note in dict.fromkeys(note for run in runs.values() for note in pool_notes(run.scenarios)):
+            yield Line(printable(note))
         if verbosity >= 0 and any(pair.verdict == "INCOMPLETE" for pair in compared.deciding):
             for line in dict.fromkeys(line for run in runs.values() for line in _reasons(run)):
                 yield Line(printable(line), "red")
@@ -200,11 +204,12 @@ def _scores(run: Run, verbosity: int) -> Iterator[str]:
 def _corpora(run: Run) -> Iterator[str]:
     metrics = run.corpora_metrics()
     for name, counts in metrics.by_scenario.items() if metrics else ():
-        rates = rate_texts(counts)
+        rates = corpus_rate_texts(counts)
         yield (
             f"corpus  {name}  precision {rates['precision']}, recall {rates['recall']}, F1 {rates['f1']}; "
             f"{counts.tp} found, {counts.fn} not, {counts.fp} wrong, {counts.unlabelled} unlabelled"
         )
+    yield from pool_notes(run.scenarios)
 
 
 def _repositories(run: Run) -> Iterator[str]:
@@ -218,7 +223,9 @@ def _repositories(run: Run) -> Iterator[str]:
         parts += ["SHALLOW: history is cut off"] * bool(one.left["shallow"])
         if suppressed := one.left["suppressions_total"]:
             obeyed = sum(suppression["obeyed"] for suppression in one.left["suppressions"])
-            parts.append(f"{suppressed} suppressions of its own, {obeyed} obeyed")
+            notes = Counter(filter(None, (suppression.get("note") for suppression in one.left["suppressions"])))
+            noted = "".join(f", {count} {note}" for note, count in sorted(notes.items()))
+            parts.append(f"{suppressed} suppressions of its own, {obeyed} obeyed{noted}")
         failed = failed_ids(one.results)
         parts += [f"fails {' '.join(failed)}"] * bool(failed)
         yield f"real  {one.name}  {'; '.join(parts)}"

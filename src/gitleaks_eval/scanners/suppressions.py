@@ -3,9 +3,9 @@
 import heapq
 import itertools
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ _COMMENT = re.compile(b"|".join(map(re.escape, sorted(_COMMENTS))))
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 Finding = Mapping[str, Any]
+# Commit, path, line and rule.
+LabelledPlace = tuple[str, str, int, str]
+DEAD, STALE, WIDE = "dead", "stale", "wide"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,9 @@ class Suppression:
     """One thing that may hide findings: `config`, `ignore-entry` or `allow-comment`, and where HEAD has it.
 
     `obeyed` says that the scan could not leave it unheeded; then nobody sees what it hides. `hides` counts the
-    findings of the scan that it would have hidden, None where that is not known.
+    findings of the scan that it would have hidden, None where that is not known. `note` says what is wrong with it:
+    `dead` (it hides nothing), `stale` (its commit is not there) or `wide` (it hides more than one secret, or one that
+    people have labelled as true); empty for nothing.
     """
 
     kind: str
@@ -40,6 +45,7 @@ class Suppression:
     line_number: int | None
     obeyed: bool
     hides: int | None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +56,25 @@ class Suppressions:
     listed: tuple[Suppression, ...]
 
 
-def suppressions(repository: Path, findings: Sequence[Finding], build: ScannerBuild, seconds: float) -> Suppressions:
+def suppressions(
+    repository: Path,
+    findings: Sequence[Finding],
+    build: ScannerBuild,
+    seconds: float,
+    true: Container[LabelledPlace] = frozenset(),
+) -> Suppressions:
     """What HEAD of a clone suppresses; `findings` are those of a scanner's report, of a scan with `obey_allow=False`.
 
     Configurations and ignore files count at the root, where a scanner looks for them; comments in text files of at
-    most 10 MiB.
+    most 10 MiB. `true` are the places (commit, path, line, rule) of secrets that people have labelled as such.
 
     Raises:
         EvaluationError: when git cannot read the clone, or not in `seconds` for each of two passes.
     """
     hidden = _hidden_by_comments(repository, findings, build, seconds)
     fingerprints = _fingerprints(findings, build)
-    everything = _every(head_files(repository, LARGEST_FILE, seconds), hidden, fingerprints, build)
+    judged = _Judged(repository, seconds, true)
+    everything = _every(head_files(repository, LARGEST_FILE, seconds), hidden, fingerprints, build, judged)
     numbers = itertools.count()
     # There may be more than memory holds: zip() takes a number for each that comes, and the next one is how many.
     most = heapq.nsmallest(LISTED_AT_MOST, (one for one, _ in zip(everything, numbers)), key=_weight)  # noqa: B905 - numbers never end
@@ -71,8 +84,9 @@ def suppressions(repository: Path, findings: Sequence[Finding], build: ScannerBu
 def _every(
     files: Iterable[HeadFile],
     hidden: Mapping[str, Sequence["_Hidden"]],
-    fingerprints: Counter[str],
+    fingerprints: Mapping[str, Sequence[Finding]],
     build: ScannerBuild,
+    judged: "_Judged",
 ) -> Iterator[Suppression]:
     ignores: dict[str, HeadFile] = {}
     for file in files:
@@ -81,11 +95,11 @@ def _every(
         elif _text(file.path) in IGNORE_FILES:
             ignores[_text(file.path)] = file
         if not file.is_symlink:
-            yield from _allow_comments(file, hidden.get(_text(file.path), ()), build)
+            yield from _allow_comments(file, hidden.get(_text(file.path), ()), build, judged)
     # The scanner reads the first that is there, and only that one.
     read = next((name for name in build.adapter.ignore_files if name in ignores), None)
     for name, file in ignores.items():
-        yield from _ignore_entries(file, fingerprints if name == read else Counter())
+        yield from _ignore_entries(file, fingerprints if name == read else {}, judged)
 
 
 def _weight(suppression: Suppression) -> tuple[Any, ...]:
@@ -102,31 +116,59 @@ def _text(path: bytes) -> str:
     return path.decode("utf-8", "replace")
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What says what is wrong with a suppression: the commits that are there, and the secrets labelled as true."""
+
+    repository: Path
+    seconds: float
+    true: Container[LabelledPlace]
+
+    def note(self, hidden: Sequence[Finding]) -> str:
+        """What is wrong with what hides these findings."""
+        if not hidden:
+            return DEAD
+        secrets = {finding.get("Secret") for finding in hidden}
+        places = ((one["Commit"], one["File"], one["StartLine"], one["RuleID"]) for one in hidden)
+        return WIDE if len(secrets) > 1 or any(place in self.true for place in places) else ""
+
+    def absent(self, commits: Iterable[str]) -> frozenset[str]:
+        """Those of these ids that name no commit."""
+        asked = [commit for commit in dict.fromkeys(commits) if _OBJECT_ID.fullmatch(commit)]
+        names = [commit.encode() for commit in asked]
+        found = contents_of(self.repository, names, LARGEST_FILE, self.seconds) if asked else ()
+        return frozenset(commit for commit, content in zip(asked, found, strict=True) if content is None)
+
+
 # Entries of an ignore file.
 
 
-def _fingerprints(findings: Iterable[Finding], build: ScannerBuild) -> Counter[str]:
-    counted: Counter[str] = Counter()
+def _fingerprints(findings: Iterable[Finding], build: ScannerBuild) -> Mapping[str, Sequence[Finding]]:
+    named: defaultdict[str, list[Finding]] = defaultdict(list)
     with_commit_only = not build.adapter.knows_short_fingerprints(build.version)
     for finding in findings:
         place = f"{finding['File']}:{finding['RuleID']}:{finding['StartLine']}"
-        counted[f"{finding['Commit']}:{place}"] += 1
+        named[f"{finding['Commit']}:{place}"].append(finding)
         if not with_commit_only:
-            counted[place] += 1
-    return counted
+            named[place].append(finding)
+    return named
 
 
-def _ignore_entries(file: HeadFile, fingerprints: Counter[str]) -> Iterator[Suppression]:
+def _ignore_entries(
+    file: HeadFile, fingerprints: Mapping[str, Sequence[Finding]], judged: _Judged
+) -> Iterator[Suppression]:
     path = _text(file.path)
     if file.is_symlink:
         # What it names is not in it, and may be outside.
         yield Suppression("ignore-entry", path, None, obeyed=False, hides=None)
         return
-    for number, line in enumerate(_text(file.content).split("\n"), 1):
-        entry = line.strip()
-        if entry and not entry.startswith("#"):
-            hides = fingerprints[_normalized(entry)]
-            yield Suppression("ignore-entry", path, number, obeyed=False, hides=hides)
+    lines = ((number, line.strip()) for number, line in enumerate(_text(file.content).split("\n"), 1))
+    entries = [(number, entry) for number, entry in lines if entry and not entry.startswith("#")]
+    absent = judged.absent(entry.partition(":")[0] for _, entry in entries)
+    for number, entry in entries:
+        hidden = fingerprints.get(_normalized(entry), ())
+        note = STALE if entry.partition(":")[0] in absent else judged.note(hidden)
+        yield Suppression("ignore-entry", path, number, obeyed=False, hides=len(hidden), note=note)
 
 
 def _normalized(entry: str) -> str:
@@ -141,10 +183,11 @@ def _normalized(entry: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Hidden:
-    """A finding on whose line a comment stood when it was committed: where it begins, and that line."""
+    """A finding on whose line a comment stood when it was committed: where it begins, that line, and the finding."""
 
     start: int
     line: bytes
+    finding: Finding = field(repr=False)
 
 
 def _comments_of(build: ScannerBuild) -> list[bytes]:
@@ -173,22 +216,28 @@ def _hidden_by_comments(
             start, end = finding["StartLine"], finding.get("EndLine", finding["StartLine"])
             for line in lines[max(start - 1, 0) : end]:
                 if any(text in line for text in comments):
-                    hidden[finding["File"]].append(_Hidden(start, line))
+                    hidden[finding["File"]].append(_Hidden(start, line, finding))
                     break
     return hidden
 
 
-def _allow_comments(file: HeadFile, hidden: Iterable[_Hidden], build: ScannerBuild) -> Iterator[Suppression]:
+def _allow_comments(
+    file: HeadFile, hidden: Iterable[_Hidden], build: ScannerBuild, judged: _Judged
+) -> Iterator[Suppression]:
     if not _COMMENT.search(file.content) or b"\0" in file.content[:_LOOKED_AT_FOR_NUL]:
         return
     lines = {number: line for number, line in enumerate(file.content.split(b"\n"), 1) if _COMMENT.search(line)}
     places: dict[bytes, list[int]] = defaultdict(list)
     for number, line in lines.items():
         places[line].append(number)
-    hides = Counter(_nearest(places[one.line], one.start) for one in hidden if one.line in places)
+    hides: defaultdict[int, list[Finding]] = defaultdict(list)
+    for one in hidden:
+        if one.line in places:
+            hides[_nearest(places[one.line], one.start)].append(one.finding)
     for number, line in lines.items():
         obeyed = not build.ignores_allow and any(text in line for text in _comments_of(build))
-        yield Suppression("allow-comment", _text(file.path), number, obeyed, None if obeyed else hides[number])
+        count, note = (None, "") if obeyed else (len(hides[number]), judged.note(hides[number]))
+        yield Suppression("allow-comment", _text(file.path), number, obeyed, count, note)
 
 
 def _nearest(numbers: Iterable[int], start: int) -> int:

@@ -13,7 +13,8 @@ SHORTEST = 4
 # A run of a path that is more likely a token than a word: long, of letters and digits.
 _TOKEN = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}")
 
-_MASKED = re.compile(rf"{re.escape(MASK)}(?:~\d+)?")
+# What stands for a piece of a secret.
+MASKED = re.compile(rf"{re.escape(MASK)}(?:~\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def as_shown_before(texts: Iterable[str], shown_before: Iterable[str]) -> Masks:
 
 def _fitting(shown: str) -> re.Pattern[str] | None:
     """What a text that is shown so may be; None where nothing of it is masked."""
-    parts = _MASKED.split(shown)
+    parts = MASKED.split(shown)
     return re.compile(".+".join(map(re.escape, parts)), re.DOTALL) if len(parts) > 1 else None
 
 

@@ -68,6 +68,7 @@ class Expected:
 
     A count is None where the truth cannot know it (labels say nothing of values, a report nothing of HEAD):
     its check is not applicable. A truth that is `partial` knows some of the secrets: its numbers are the least.
+    One that is `pinned` is about one commit of a repository, where no line moves.
     """
 
     total_secrets: int
@@ -87,6 +88,7 @@ class Expected:
     has_large_files: bool = False
     has_binary_files: bool = False
     is_partial: bool = False
+    is_pinned: bool = False
 
     def __repr__(self) -> str:
         """Short, because pytest shows fixtures in tracebacks."""
@@ -120,7 +122,9 @@ class Corpus:
     HEAD. At a place in `clean` the labels say that nothing is to be found; at one in `tolerated` a finding is neither
     expected nor unexpected. `masks` are for paths that hold a secret that the truth knows, or seem to hold a token: the
     scenario's `expected` names them masked, whether or not a scanner finds it. `truth` is the same with its paths as
-    they are, `values` are the secrets that it knows, and `words` what may be one.
+    they are, `values` are the secrets that it knows, and `words` what may be one. Truth about one commit of a
+    repository names both, `repository` and `commit`; then `left_out` are its findings (commit, file, line, rule) that
+    are neither expected nor unexpected.
     """
 
     kind: str
@@ -133,6 +137,9 @@ class Corpus:
     truth: Expected | None = field(default=None, repr=False)
     values: frozenset[str] = field(default=frozenset(), repr=False)
     words: frozenset[str] = field(default=frozenset(), repr=False)
+    repository: "RealRepository | None" = None
+    commit: str = ""
+    left_out: frozenset[tuple[str, str, int, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +290,11 @@ class RealRepository:
     name: str
     source: str
     location: str = field(repr=False)
+
+
+def pool_notes(scenarios: Iterable[Scenario]) -> list[str]:
+    """What is to be said of each truth that people have made of what candidates reported."""
+    return [f"corpus  {one.name}  {one.corpus.how}" for one in scenarios if one.corpus and one.corpus.commit]
 
 
 def corpus_sha256(scenarios: Sequence[Scenario]) -> str:

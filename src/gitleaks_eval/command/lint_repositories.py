@@ -1,0 +1,68 @@
+"""`gitleaks-eval lint --repo`: what repositories hide findings with, and what of it is dead, stale or wide."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from gitleaks_eval.command.asking import FAILED, PASSED, settings_of, told
+from gitleaks_eval.core.text import numbered, printable
+from gitleaks_eval.engine.alone import Alone, alone
+from gitleaks_eval.engine.suppressing import suppressed_in
+from gitleaks_eval.repositories.sources import real_repositories
+from gitleaks_eval.scanners.suppressions import DEAD, STALE, WIDE, Suppression
+from gitleaks_eval.scenarios.scenario import RealRepository
+
+_SAID = {
+    DEAD: "it hides nothing; remove it",
+    STALE: "its commit is not in this repository; remove it",
+    WIDE: "it hides more than one secret, or one that is labelled as true; look at each, and narrow it",
+}
+
+
+def run(options: argparse.Namespace, lint_configuration: Callable[[], int]) -> int:
+    """Lint the configuration, where there is one of one's own, and list the suppressions of repositories.
+
+    0 when all is well, 1 when a check fails, or with `--strict` when a suppression is dead, stale or wide.
+    """
+    return told("lint", lambda: _linted(options, lint_configuration))
+
+
+def _linted(options: argparse.Namespace, lint_configuration: Callable[[], int]) -> int:
+    repositories = real_repositories(options.gitleaks_real_repo, Path.cwd(), ())
+    noted = 0
+    settings = settings_of(options)
+    configuration = settings.candidates[0].configuration
+    status = lint_configuration() if configuration and configuration.chain else PASSED
+    with alone(settings) as one:
+        _say(one.title)
+        for repository in repositories:
+            noted += _listed(one, repository)
+    return status or (FAILED if noted and options.strict else PASSED)
+
+
+def _listed(one: Alone, repository: RealRepository) -> int:
+    """Say what hides findings in a repository; how much of it is dead, stale or wide."""
+    there = suppressed_in(one, repository)
+    noted = [suppression for suppression in there.listed if suppression.note]
+    _say(f"{repository.name}  {numbered(there.total, 'suppression')}, {len(noted)} dead, stale or wide")
+    for suppression in there.listed:
+        _say(_line(suppression))
+    if there.total > len(there.listed):
+        _say(f"  and {there.total - len(there.listed)} more, which hide less")
+    return len(noted)
+
+
+def _line(one: Suppression) -> str:
+    place = one.file_path if one.line_number is None else f"{one.file_path}:{one.line_number}"
+    if one.hides is None:
+        hides = "is obeyed, and what it hides is not known" if one.obeyed else "what it hides is not known"
+    else:
+        hides = f"hides {numbered(one.hides, 'finding')}"
+    why = f": {_SAID[one.note]}" if one.note else ""
+    return f"  {one.note or 'notice':<6}  {one.kind}  {place}  {hides}{why}"
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{printable(text)}\n")
+    sys.stdout.flush()
