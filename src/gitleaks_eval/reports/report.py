@@ -16,6 +16,7 @@ from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
 
 # Names that others look for, too: readers of earlier reports, and what says where they are.
 REPORT, SCORECARD_JSON, SCORECARD = "evaluation_report.json", "scorecard.json", "scorecard.md"
+COMPARISON_JSON = "comparison.json"
 JUDGE_LOG, ANALYSES = "judges.jsonl", "analysis"
 
 # What there is a file for: always one, one for calls of judges, one a scenario, one an analysis that is made.
@@ -68,7 +69,7 @@ REPORTS: tuple[Report[Run], ...] = (
     Report(f"{ANALYSES}/{{}}.json", lambda run, name: [_analyses(run)[name].read_bytes()], ANALYSIS, private=True),
 )
 COMPARISONS: tuple[Report[Compared], ...] = (
-    Report("comparison.json", lambda compared, _: [comparison_json(compared)]),
+    Report(COMPARISON_JSON, lambda compared, _: [comparison_json(compared)]),
     Report("comparison.md", lambda compared, _: [comparison_markdown(compared)]),
     Report(PAGE, lambda compared, _: _comparison_page(compared)),
 )
