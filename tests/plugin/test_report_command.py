@@ -185,9 +185,8 @@ def test_a_comparison_leads_to_no_folder_but_those_below_it(
     assert f"names the folder '{folder}', which is not below it" in refused(capsys, "two")
 
 
-def test_a_folder_without_reports_and_a_line_without_a_folder_are_refused(
-    there: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("there")
+def test_a_folder_without_reports_and_a_line_without_a_folder_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "corpus/evaluation_report.json: does not exist" in refused(capsys, "corpus")
     with pytest.raises(SystemExit) as ended:
         main(["report"])
