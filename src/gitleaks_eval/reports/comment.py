@@ -8,7 +8,7 @@ from gitleaks_eval.core.text import few, markdown, numbered
 from gitleaks_eval.reports.comparison import Compared, against, place_of
 from gitleaks_eval.reports.configuration_problems import ERROR, ConfigurationProblem, configuration_problems
 from gitleaks_eval.reports.run import Run
-from gitleaks_eval.scoring.comparison import Pair
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE, Pair
 from gitleaks_eval.scoring.differences import Difference
 from gitleaks_eval.scoring.surveyed import ACCEPTED, NEVER_FIRES, Hiding, Surveyed
 
@@ -21,6 +21,7 @@ LISTED_AT_MOST = 20
 NAMED_AT_MOST = 5
 LETTERS_AT_MOST = 400
 UNKNOWN = "hidden by no entry that is known"
+_WORST_FIRST = (REGRESSION, INCOMPLETE, REVIEW, SAFE)
 _CUT = b"\nMore is in report.html.\n"
 
 
@@ -76,13 +77,15 @@ def _problem(one: ConfigurationProblem) -> str:
 
 def _comparison_lines(compared: Compared) -> Iterator[str]:
     decisions = {one.name: one.guarded_decision or "no decision" for one in compared.candidates}
-    for pair in compared.deciding:
+    # Where there is no room for all, the worst are those that stand there.
+    deciding = sorted(compared.deciding, key=lambda pair: _WORST_FIRST.index(pair.verdict))
+    for pair in deciding:
         yield f"## {pair.verdict}: {_short(against(pair))}"
         alone = [f"{name} alone: {decisions[name]}" for name in (pair.candidate, pair.baseline)]
         yield from _list("", [*pair.reasons, *alone])
     surveyed = {one.name: one.surveyed for one in compared.candidates}
-    for pair in compared.deciding:
-        if len(compared.deciding) > 1:
+    for pair in deciding:
+        if len(deciding) > 1:
             yield from ("", f"## {_short(against(pair))}")
         run = compared.runs.get(pair.candidate)
         before, after = surveyed.get(pair.baseline), surveyed.get(pair.candidate)
