@@ -65,7 +65,7 @@ def test_an_acceptance_is_news_unless_as_much_of_the_same_entry_was_accepted(
 
 def test_what_is_not_compared_is_said() -> None:
     sides = [evaluated(name, {"one": matched([], [])}) for name in ("base", "head")]
-    text = comparison_comment(Compared(sides, [compare(*sides)])).decode()
+    text = comparison_comment(Compared(sides, [compare(sides[0], sides[1])])).decode()
     assert "Entries, rules and places are not compared" in text
     assert "As before" not in text
 

@@ -159,9 +159,8 @@ def test_the_hook_lints_and_tests_rules_and_fails_for_each(tmp_path: Path, gitle
     assert program == "gitleaks-eval"
     assert read_line(arguments).subcommand == "run"
     own = "[[rules]]\nid = 'acme'\nregex = '''acme_[a-z0-9]{32}'''\nkeywords = ['acme_']\n"
-    beside = "rules:\n  acme:\n    finds:\n      - { text: %s }\n"
-    found = f"acme_{'0a1b' * 8}"
-    states = [(RULES + own, beside % found, 0), (RULES + own, beside % "acme", 1), (f"titel = 1\n{RULES}", "", 1)]
+    beside = "rules:\n  acme:\n    finds:\n      - { pattern: '%s_[a-z0-9]{32}', in: [yaml] }\n"
+    states = [(RULES + own, beside % "acme", 0), (RULES + own, beside % "other", 1), (f"titel = 1\n{RULES}", "", 1)]
     for config, tests, status in states:
         (tmp_path / ".gitleaks.toml").write_text(config, encoding="utf-8")
         (tmp_path / ".gitleaks-eval.yaml").write_text(tests, encoding="utf-8")
