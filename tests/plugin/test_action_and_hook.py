@@ -17,12 +17,14 @@ from workflow_steps import Job
 
 from gitleaks_eval.command.line import read_line
 from gitleaks_eval.reports.comment import MARK
+from gitleaks_eval.reports.report import CODE_QUALITY
 from gitleaks_eval.scanners.build import PINNED_VERSION
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
 ROOT = Path(__file__).parents[2]
 RULES = "[extend]\nuseDefault = true\n"
+EXPORTED = {".gitattributes": "*.toml export-ignore\n"}
 GH = """#!/bin/sh
 printf '%s\\n' "$*" >> "$GH_LOG"
 case "$*" in
@@ -90,7 +92,7 @@ def pull_request(tmp_path: Path, gitleaks: Callable[[str], Path]) -> PullRequest
 def test_the_action_compares_with_the_base_branch_also_what_is_extended_and_comments_once(
     pull_request: PullRequest,
 ) -> None:
-    pull_request.commit({".gitleaks.toml": "[extend]\npath = 'team.toml'\n", "team.toml": RULES})
+    pull_request.commit({".gitleaks.toml": "[extend]\npath = 'team.toml'\n", "team.toml": RULES, **EXPORTED})
     head = pull_request.head
     # Neither is obeyed: it is the pull request's.
     (head / "conftest.py").write_text("import os\nos._exit(0)\n", encoding="utf-8")
@@ -100,6 +102,7 @@ def test_the_action_compares_with_the_base_branch_also_what_is_extended_and_comm
     assert job.statuses["End as the evaluation did"] == 1, job.text
     document = json.loads((pull_request.folder / "temp/gitleaks-eval/results/comparison.json").read_bytes())
     assert [pair["verdict"] for pair in document["pairs"]] == ["REGRESSION"]
+    assert document["candidates"][0]["config"].endswith("base/team.toml > builtin")
     assert pull_request.body.startswith(f"{MARK}\n## REGRESSION: ")
     assert "--method POST repos/acme/shop/issues/7/comments" in pull_request.log.read_text(encoding="utf-8")
     (pull_request.folder / "gh.log.known").write_text("41\n42\n", encoding="utf-8")
@@ -107,7 +110,7 @@ def test_the_action_compares_with_the_base_branch_also_what_is_extended_and_comm
     again = pull_request.evaluated()
     assert again.statuses["End as the evaluation did"] == 4, again.text
     # No verdict of an earlier push stays.
-    assert "## INCOMPLETE: nothing was evaluated (status 4)" in pull_request.body
+    assert "## INCOMPLETE: there is no verdict (status 4)" in pull_request.body
     assert "--method PATCH repos/acme/shop/issues/comments/41" in pull_request.log.read_text(encoding="utf-8")
 
 
@@ -191,3 +194,22 @@ def test_the_image_has_a_scanner_of_a_user_that_is_not_root(gitleaks: Callable[[
     entry = json.loads(found[-1][1])
     assert entry[0] == "gitleaks-eval"
     assert read_line([*entry[1:], "--config=a.toml"]).arguments[-2:] == ["-p", "no:cacheprovider"]
+
+
+def test_the_how_to_names_what_there_is() -> None:
+    text = (ROOT / "docs/in-a-pull-request.md").read_text(encoding="utf-8")
+    github, gitlab, hooks = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", text, re.DOTALL))
+    inputs = yaml.safe_load((ROOT / "action.yml").read_bytes())["inputs"]
+    (step,) = (one for one in github["jobs"]["evaluate"]["steps"] if "gitleaks-eval" in one["uses"])
+    assert step["with"].keys() <= inputs.keys()
+    assert inputs["scanner-version"]["default"] == PINNED_VERSION
+    assert (
+        read_line(["compare", "--config=a", "--config=b", *step["with"]["arguments"].split()]).subcommand == "compare"
+    )
+    # In YAML 1.1 `on` is a truth.
+    paths = github[True]["pull_request"]["paths"]
+    assert {".gitleaks.toml", ".gitleaksignore", ".gitleaks-eval.yaml"} < set(paths)
+    for line in gitlab["evaluate"]["script"][1:]:
+        assert read_line(shlex.split(line)[1:]).subcommand == "run"
+    assert gitlab["evaluate"]["artifacts"]["reports"]["codequality"] == f"gitleaks-eval-results/{CODE_QUALITY}"
+    assert hooks["repos"][0]["hooks"] == [{"id": hook()["id"]}]
