@@ -92,6 +92,15 @@ def smoke(session: nox.Session) -> None:
 
 
 @nox.session
+def package(session: nox.Session) -> None:
+    """Build what is published into dist/, and check what an index would say of it."""
+    session.install("build", "twine")
+    shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    session.run("python", "-m", "build")
+    session.run("twine", "check", "--strict", *map(str, sorted((ROOT / "dist").iterdir())))
+
+
+@nox.session
 def tests_install(session: nox.Session) -> None:
     """Build and install from the network, for real, and write down what this passed with."""
     session.install("-e", ".[dev]")

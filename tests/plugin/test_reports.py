@@ -115,8 +115,8 @@ def test_the_folder_ignores_itself_and_holds_no_report_of_yesterday(
     pytester.runpytest_subprocess("--gitleaks-eval", *options)
     assert "*" in (folder / ".gitignore").read_text(encoding="utf-8").splitlines()
     assert sorted(path.name for path in folder.iterdir()) == [
-        ".gitignore", MANIFEST, "clean_eval.json", "evaluation_report.json", "report.html", "scorecard.json",
-        "scorecard.md",
+        ".gitignore", MANIFEST, "clean_eval.json", "code-quality.json", "comment.md", "configuration.sarif",
+        "evaluation_report.json", "report.html", "scorecard.json", "scorecard.md",
     ]  # fmt: skip
 
 

@@ -73,6 +73,12 @@ SUBCOMMANDS = {
         "  writes .gitleaks-eval.yaml beside the configuration; with --yes nobody is asked.",
         flag=ACCEPT_FLAG,
     ),
+    "report": Subcommand(
+        "make report.html anew from saved reports, or of several runs a page by date",
+        "gitleaks-eval report runs/2026-01 runs/2026-02",
+        has_options=False,
+        module="report",
+    ),
     "init": Subcommand(
         "write .github/workflows/gitleaks-eval.yml, where there is none; nothing needs it",
         "gitleaks-eval init\n  writes a job that evaluates each change of .gitleaks.toml.",

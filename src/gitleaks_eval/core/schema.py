@@ -1,7 +1,7 @@
 """JSON Schemas that ship with the package, and what a document says against one."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,47 @@ def report_problems(document: Any) -> list[str]:
         return schema_problems("report", document)
     long_lists = {name for name in ("results", "findings") if isinstance(document.get(name), list)}
     return schema_problems("report", {**document, **{name: [] for name in long_lists}})
+
+
+def list_problem(name: str, key: str, rows: Iterable[Any]) -> str:
+    """What the first wrong row of a long list lacks, or holds of another type, by the schema `name`; else empty.
+
+    For what a schema would take seconds for; values are not held against their enumerations.
+    """
+    root = _validator(name).schema
+    assert isinstance(root, dict)  # noqa: S101 - each of ours is an object
+    row = _resolved(root, root["properties"][key]["items"])
+    fields = {field: _types(_resolved(root, one)) for field, one in row["properties"].items()}
+    for index, entry in enumerate(rows):
+        if not isinstance(entry, dict):
+            return f"/{key}/{index}: is not an object"
+        for field in row["required"]:
+            if field not in entry:
+                return f"/{key}/{index}: {field!r} is missing"
+        for field, types in fields.items():
+            if types and field in entry and not isinstance(entry[field], types):
+                return f"/{key}/{index}/{field}: is of the wrong type"
+    return ""
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+def _types(one: Mapping[str, Any]) -> tuple[type, ...]:
+    """The types that a value may have; empty where they are not said. A value of an enumeration is a text."""
+    said = one.get("type", "string" if "enum" in one else [])
+    return tuple(kind for name in ([said] if isinstance(said, str) else said) for kind in _TYPES[name])
+
+
+def _resolved(root: Mapping[str, Any], one: Mapping[str, Any]) -> Mapping[str, Any]:
+    named: Mapping[str, Any] = root["$defs"][one["$ref"].rpartition("/")[2]] if "$ref" in one else one
+    return named
 
 
 def pointer(path: Any) -> str:

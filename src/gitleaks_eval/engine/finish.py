@@ -81,6 +81,8 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
         accepted=_accepted(session, under_test.candidate, subjects),
         coverage=survey_left(session, under_test.candidate.name) if settings.surveys else None,
         seed=settings.seed,
+        configuration=under_test.candidate.configuration,
+        root=settings.root,
     )
 
 

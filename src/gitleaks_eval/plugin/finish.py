@@ -1,5 +1,6 @@
 """What a run amounts to when its tests are over: comparison, reports, the section of the terminal, exit status."""
 
+import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from gitleaks_eval.plugin.pytest_summary import PytestSummary
 from gitleaks_eval.plugin.state import COLLECTED
 from gitleaks_eval.reports.assembly import evaluated
 from gitleaks_eval.reports.causes import causes
+from gitleaks_eval.reports.comment import comparison_comment
 from gitleaks_eval.reports.comparison import Compared, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import report_summary
 from gitleaks_eval.reports.files import (
@@ -34,6 +36,7 @@ from gitleaks_eval.reports.files import (
     write_all,
 )
 from gitleaks_eval.reports.folder import PARTIAL, is_any, is_partial
+from gitleaks_eval.reports.in_pull_request import annotations
 from gitleaks_eval.reports.judges import judges_lines, llm_fields
 from gitleaks_eval.reports.report import REPORT, SCORECARD
 from gitleaks_eval.reports.run import Run
@@ -124,6 +127,10 @@ class Finish:
         is_error = self._written is not None and self._written.startswith("ERROR")
         if self._written and len(self._runs) != 1 and (verbosity >= 0 or is_error or not self._runs):
             terminalreporter.write_line(printable(self._written), red=is_error)
+        if os.environ.get("GITHUB_ACTIONS") == "true" and self._is_full:
+            under_review = self._compared.under_review if self._compared else self._runs
+            for line in annotations(under_review.values()):
+                terminalreporter.write_line(line)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
@@ -166,7 +173,7 @@ class Finish:
         write_all(runs, self._compared, reports, removes=is_partial if partial else is_any)
         folder = next(reversed(runs))
         if self._compared:
-            add_to_job_summary(comparison_markdown(self._compared))
+            add_to_job_summary(comparison_comment(self._compared) + b"\n" + comparison_markdown(self._compared))
             if len(runs) > 1:
                 return reports.path / COMPARISON[1]
         for one in runs.values() if self._compared is None else ():

@@ -10,6 +10,7 @@ from typing import Any
 from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.checks.result import CONFIG_LINT, ERROR, FAILED, NOT_RUN, SURVEY, CheckResult
+from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Judged, combine
@@ -39,6 +40,8 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
     coverage: Coverage | None = None,
     seed: str = DEFAULT_SEED,
     accepted: Mapping[str, Collection[Place]] = MappingProxyType({}),
+    configuration: Configuration | None = None,
+    root: Path = Path(),
 ) -> Run:
     """What a candidate's checks amount to.
 
@@ -58,6 +61,8 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         coverage: what their survey amounts to; None where none was made.
         seed: names the values that were planted.
         accepted: by scenario the places of findings that are not as expected for accepted entries alone.
+        configuration: the files under test; None where analyses were there.
+        root: what they are shown relative to.
     """
     real = {one.name for one in repositories}
     lint = [result for result in recorded if result.category == CONFIG_LINT]
@@ -122,6 +127,8 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         coverage=coverage,
         seed=seed,
         accepted=accepted,
+        configuration=configuration,
+        root=root,
     )
 
 

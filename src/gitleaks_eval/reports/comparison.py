@@ -67,6 +67,12 @@ class Compared:
         """The other pairs, of candidates in a row."""
         return [pair for pair in self.pairs if pair.neighbour]
 
+    @property
+    def under_review(self) -> Mapping[str, Run]:
+        """The runs of this comparison but the baseline's, by name."""
+        names = {pair.candidate for pair in self.deciding}
+        return {name: run for name, run in self.runs.items() if name in names}
+
     def hidden_by(self, pair: Pair, lost: Difference) -> str | None:
         """Which entry of the candidate's configuration hides a finding that it lost."""
         key = (pair.candidate, lost.scenario, lost.file_path, lost.line_number or 0, lost.rule_id)

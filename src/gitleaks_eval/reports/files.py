@@ -55,7 +55,9 @@ def write_all(
     def files() -> Iterator[tuple[str, Iterable[bytes]]]:
         for folder, run in runs.items():
             for name, pieces in _made(REPORTS, run, _subjects(run)):
-                yield within(folder, name), pieces
+                # Of two of one name that of the comparison is written: it says what the other does, and more.
+                if not (compared and within(folder, name) in COMPARISON):
+                    yield within(folder, name), pieces
         if compared:
             yield from _made(COMPARISONS, compared, {ALWAYS: _ONE, JUDGED: _ONE if compared.calls else ()})
 

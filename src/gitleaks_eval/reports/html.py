@@ -35,7 +35,7 @@ def run_page(document: Document) -> Iterator[bytes]:
 
 def comparison_page(comparison: Document, reports: Mapping[str, Document]) -> Iterator[bytes]:
     """The page of a comparison; `reports` has the evaluation report of each candidate of this run, by name."""
-    deciding = [pair for pair in comparison["pairs"] if not pair["neighbour"]]
+    deciding = [pair for pair in comparison["pairs"] if not pair.get("neighbour")]
     names = [one["name"] for one in comparison["candidates"]]
     verdicts = [pair["verdict"] for pair in deciding]
     worst = next((word for word in ("REGRESSION", "INCOMPLETE", "REVIEW", "SAFE") if word in verdicts), "INCOMPLETE")

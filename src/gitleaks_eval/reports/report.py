@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from gitleaks_eval.judges.verdict import log_lines
+from gitleaks_eval.reports.comment import COMMENT, comparison_comment, run_comment
 from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import evaluation_report
 from gitleaks_eval.reports.html import PAGE, comparison_page, document_of, run_page
+from gitleaks_eval.reports.in_pull_request import code_quality, sarif
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scenario_eval import scenario_eval
 from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
 
 # Names that others look for, too: readers of earlier reports, and what says where they are.
 REPORT, SCORECARD_JSON, SCORECARD = "evaluation_report.json", "scorecard.json", "scorecard.md"
+COMPARISON_JSON = "comparison.json"
+SARIF, CODE_QUALITY = "configuration.sarif", "code-quality.json"
 JUDGE_LOG, ANALYSES = "judges.jsonl", "analysis"
 
 # What there is a file for: always one, one for calls of judges, one a scenario, one an analysis that is made.
@@ -62,16 +66,22 @@ REPORTS: tuple[Report[Run], ...] = (
     Report(SCORECARD_JSON, lambda run, _: [scorecard_json(run)]),
     Report(SCORECARD, lambda run, _: [scorecard_markdown(run)]),
     Report(PAGE, lambda run, _: run_page(document_of(evaluation_report(run)))),
+    Report(SARIF, lambda run, _: [sarif({"": run})]),
+    Report(CODE_QUALITY, lambda run, _: [code_quality([run])]),
+    Report(COMMENT, lambda run, _: [run_comment(run)]),
     Report(JUDGE_LOG, lambda run, _: [log_lines(run.judged.calls)] if run.judged else [], JUDGED),
     Report("{}_eval.json", lambda run, name: scenario_eval(name, run.by_scenario[name]), SCENARIO),
     # It has the places of secrets in a history, and the names of authors.
     Report(f"{ANALYSES}/{{}}.json", lambda run, name: [_analyses(run)[name].read_bytes()], ANALYSIS, private=True),
 )
 COMPARISONS: tuple[Report[Compared], ...] = (
-    Report("comparison.json", lambda compared, _: [comparison_json(compared)]),
+    Report(COMPARISON_JSON, lambda compared, _: [comparison_json(compared)]),
     Report("comparison.md", lambda compared, _: [comparison_markdown(compared)]),
     Report(JUDGE_LOG, lambda compared, _: [log_lines(compared.calls)], JUDGED),
     Report(PAGE, lambda compared, _: _comparison_page(compared)),
+    Report(SARIF, lambda compared, _: [sarif(compared.under_review)]),
+    Report(CODE_QUALITY, lambda compared, _: [code_quality(compared.under_review.values())]),
+    Report(COMMENT, lambda compared, _: [comparison_comment(compared)]),
 )
 _EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS)
 # The names in the output folder that reports take; a candidate's folder has another.

@@ -10,6 +10,7 @@ from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
 from gitleaks_eval.analysis.metrics import Metrics, make_metrics
 from gitleaks_eval.checks.result import CheckResult
+from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.scenarios.places import Place
@@ -51,6 +52,7 @@ class Run:
     `accepted` has by scenario the places of findings that are not as expected for accepted entries alone.
     `surveys` are the results of the tests of rules, places and entries, outside every score too; `coverage` is what
     they are about, None where none was asked for, or it is not known. `seed` named the values that were planted.
+    `configuration` has the files under test, which are shown relative to `root`; None where analyses were there.
     """
 
     results: Sequence[CheckResult]
@@ -77,6 +79,8 @@ class Run:
     accepted: Mapping[str, Collection[Place]] = field(default_factory=dict)
     coverage: Coverage | None = None
     seed: str = DEFAULT_SEED
+    configuration: Configuration | None = None
+    root: Path = Path()
 
     def no_decision(self) -> str:
         """Why there is no decision."""

@@ -1,0 +1,63 @@
+"""`gitleaks-eval report`: the page of saved reports made anew, and of several of them one by date."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from gitleaks_eval.command.asking import PASSED, told
+from gitleaks_eval.command.line import PROGRAM, Parser
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.text import shown_path
+from gitleaks_eval.reports.html import PAGE, comparison_page, run_page, trend_page
+from gitleaks_eval.reports.rewriting import write_page
+from gitleaks_eval.reports.saved import Document, saved_comparison, saved_report, saved_reports
+
+TREND = Path("trend.html")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Write the page of one folder of reports, or of several, by date; 0 when it is written.
+
+    Raises:
+        SystemExit: with status 4 when the arguments are wrong on sight, with 0 after `--help`.
+    """
+    parser = Parser(
+        f"{PROGRAM} report",
+        usage=f"{PROGRAM} report [--output FILE] DIR [DIR ...]",
+        description="Make report.html anew from the reports in a folder, or of several folders a page of trends.",
+        epilog=f"example:\n  {PROGRAM} report runs/2026-01 runs/2026-02 --output trend.html",
+    )
+    parser.add_argument("folders", nargs="+", metavar="DIR", help="a folder with reports, as a run has left it")
+    help_text = f"the page that is written; without it, {PAGE} in DIR, or of several {TREND} here"
+    parser.add_argument("--output", metavar="FILE", help=help_text)
+    options = parser.parse_args(arguments)
+    return told("report", lambda: _written([Path(name) for name in options.folders], options.output))
+
+
+def _written(folders: Sequence[Path], output: str | None) -> int:
+    usual = folders[0] / PAGE if len(folders) == 1 else TREND
+    path = Path(output) if output else usual
+    write_page(path, _page(folders))
+    sys.stdout.write(f"report: {shown_path(path, Path.cwd())}\n")
+    return PASSED
+
+
+def _page(folders: Sequence[Path]) -> Iterable[bytes]:
+    """The page of these folders.
+
+    Raises:
+        InputError: naming the file that is damaged, or none of ours, or not there.
+    """
+    if len(folders) > 1:
+        return trend_page(list(_all_reports(folders)))
+    if compared := saved_comparison(folders[0]):
+        return comparison_page(compared.document, compared.reports)
+    return run_page(saved_report(folders[0]))
+
+
+def _all_reports(folders: Iterable[Path]) -> Iterator[Document]:
+    for folder in folders:
+        reports = list(saved_reports(folder))
+        if not reports:
+            raise InputError(f"{folder}: holds no report of a run; name the folder that a run has written to")
+        yield from reports

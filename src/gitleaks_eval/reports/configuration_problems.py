@@ -1,0 +1,155 @@
+"""What is wrong with the configuration of a run, each with its file and line: for reports that stand beside code."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from gitleaks_eval.checks.result import FAILED, CheckResult
+from gitleaks_eval.config.chain import Configuration, parsed
+from gitleaks_eval.config.lines import place_lines
+from gitleaks_eval.config.tables import tables, value_of
+from gitleaks_eval.core.text import few, numbered, shown_path
+from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, RULE, TEST, TOGETHER
+from gitleaks_eval.reports.run import Run
+
+ERROR, WARNING = "error", "warning"
+IGNORED, HIDES_SECRETS = "CL-1", "CL-2"
+# What is asked of a configuration, by the id that a problem of it has.
+ASKED: Mapping[str, str] = {
+    IGNORED: "Nothing in the configuration is ignored or refused.",
+    HIDES_SECRETS: "No entry hides a secret that a scenario expects.",
+    RULE: "Each rule of one's own fires.",
+    TEST: "Each test of a rule passes.",
+    ENTRY: "No entry hides more than it may, or than is accepted.",
+    TOGETHER: "All entries together do not hide too much.",
+    ACCEPTANCE: "Each acceptance is of an entry that is there.",
+}
+NAMED_AT_MOST = 3
+
+
+class Spot(NamedTuple):
+    """A line of a file; the file is relative to the top of the repository where it stands in it."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationProblem:
+    """A problem: which of `ASKED` it is about, `error` or `warning`, what is wrong, and where (None: nowhere)."""
+
+    asked: str
+    level: str
+    message: str
+    spot: Spot | None
+
+
+class _Places(NamedTuple):
+    """The chain of files: each spot by `.gitleaks.toml [allowlist] paths[0]` and by the second half of that, too.
+
+    Rules are by their id; `begin` is the first line of all.
+    """
+
+    by_title: Mapping[str, Spot]
+    by_place: Mapping[str, Spot]
+    rules: Mapping[str, Spot]
+    begin: Spot
+    root: Path
+    top: Path
+
+    def named(self, name: str) -> Spot:
+        """The spot that a test calls `my.toml:4` or `my.toml:4#2`."""
+        file, _, line = name.rpartition(":")
+        return Spot(shown_path(self.root / file, self.top), int(line.partition("#")[0]))
+
+
+def configuration_problems(run: Run) -> list[ConfigurationProblem]:
+    """The problems of a run, errors first, each as it stands in the files; none without a configuration of its own."""
+    if run.configuration is None or not run.configuration.chain:
+        return []
+    places = _places(run.configuration, run.root)
+    found = [
+        *_of_lint(run, places),
+        *(problem for result in run.surveys if (problem := _of_survey(result, places))),
+        *_not_accepted(run, places),
+    ]
+    return sorted(found, key=lambda one: one.level != ERROR)
+
+
+def _places(configuration: Configuration, root: Path) -> _Places:
+    top = next((one for one in (root, *root.parents) if (one / ".git").exists()), root)
+    by_title: dict[str, Spot] = {}
+    by_place: dict[str, Spot] = {}
+    rules: dict[str, Spot] = {}
+    for file in reversed(configuration.chain):
+        shown = shown_path(file.path, top)
+        lines = place_lines(file.content)
+        spots = {where: Spot(shown, line) for where, line in lines.items()}
+        by_place |= spots
+        by_title |= {f"{shown_path(file.path, root)} {where}": spot for where, spot in spots.items()}
+        for address, rule in tables(parsed(file), "rules"):
+            rules[str(value_of(rule, "id"))] = Spot(shown, lines.get(f"rules[{address[-1]}]", 1))
+    return _Places(by_title, by_place, rules, Spot(shown_path(configuration.chain[0].path, top), 1), root, top)
+
+
+def _of_lint(run: Run, places: _Places) -> Iterator[ConfigurationProblem]:
+    for result in run.lint:
+        if result.outcome == FAILED:
+            keys = [str(key) for key in json.loads(result.actual)]
+            yield from (_ignored if result.check_id == IGNORED else _hides)(run, keys, places)
+
+
+def _ignored(_run: Run, keys: list[str], places: _Places) -> Iterator[ConfigurationProblem]:
+    """One a key, which begins with its place: `rules[3].keywrods: ...`."""
+    for key in keys:
+        # A key that is quoted may hold a colon itself.
+        ends = [index for index, char in enumerate(key) if char == ":"]
+        spot = next((places.by_place[key[:end]] for end in ends if key[:end] in places.by_place), places.begin)
+        yield ConfigurationProblem(IGNORED, ERROR, key, spot)
+
+
+def _hides(run: Run, keys: list[str], places: _Places) -> Iterator[ConfigurationProblem]:
+    """One an entry, with the secrets that it hides: `scenario path:line (rule)`."""
+    said = {f"{name} {path}:{line} ({rule_id})": text for (name, (path, line, rule_id)), text in run.hidden.items()}
+    by_entry: defaultdict[str, list[str]] = defaultdict(list)
+    for key in keys:
+        by_entry[said.get(key, "")].append(key)
+    for text, secrets in by_entry.items():
+        titles = text.removeprefix("hidden by ").partition("; ")[0].split(" and by ")
+        spot = next((places.by_title[title] for title in titles if title in places.by_title), places.begin)
+        hidden = f"{numbered(len(secrets), 'expected secret')}: {few(secrets, NAMED_AT_MOST)}"
+        yield ConfigurationProblem(HIDES_SECRETS, ERROR, f"{text or 'hidden'}: {hidden}", spot)
+
+
+def _of_survey(result: CheckResult, places: _Places) -> ConfigurationProblem | None:
+    """A failed test of a rule or an entry; places are counted by the entries that hide them."""
+    if result.outcome != FAILED or result.check_id not in ASKED:
+        return None
+    return ConfigurationProblem(result.check_id, ERROR, result.message, _spot(result, places))
+
+
+def _spot(result: CheckResult, places: _Places) -> Spot:
+    kind, name = result.check_id, result.name
+    if kind in {ENTRY, ACCEPTANCE}:
+        return places.named(name)
+    if kind == TEST:
+        # `.gitleaks-eval.yaml:6 acme-token[finds-1]`
+        file, _, rest = name.rpartition(":")
+        return places.named(f"{file}:{rest.partition(' ')[0]}")
+    return places.rules.get(name, places.begin) if kind == RULE else places.begin
+
+
+def _not_accepted(run: Run, places: _Places) -> Iterator[ConfigurationProblem]:
+    """What hides something, and fails for nothing but that nobody has accepted it."""
+    if run.coverage is None:
+        return
+    failed = {result.name for result in run.surveys if result.outcome == FAILED and result.check_id == ENTRY}
+    hides = set(run.coverage.hides)
+    for offer in run.coverage.offers:
+        name, said = offer["name"], f"{offer['name']} {offer['said']}"
+        if said in hides and name not in failed:
+            advice = "gitleaks-eval accept accepts it"
+            yield ConfigurationProblem(ENTRY, WARNING, f"{said}; {advice}", places.named(name))
