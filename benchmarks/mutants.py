@@ -2,7 +2,9 @@
 
 `nox -s mutants -- [NUMBER] [SEED]` prints the share of mutants that a test notices, and those that none does. All
 happens in copies of the checkout with a home and a cache of their own: a mutant may write and remove what it likes.
-A test file is run until its first failure, in a process forked from one that has imported pytest.
+Of the tests of units, those files are run that execute the line, which one run of all of them shows first (it takes
+minutes); tests with scanners and of whole runs are held only against what those leave. A test file is run until its
+first failure, in a process forked from one that has imported pytest.
 """
 
 import ast
@@ -16,24 +18,28 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from queue import SimpleQueue
+from types import MappingProxyType
 
 from platformdirs import user_cache_path
 
 CHECKOUT = Path(__file__).parents[1]
 sys.path.insert(0, str(CHECKOUT / "tests/support"))
+from executed import NOTED, SOURCE  # noqa: E402 - beside this
 from forks import Forks  # noqa: E402 - of the tests
+
+Executing = Callable[["Mutant"], set[Path]]
 
 NUMBER, SEED = 60, 10
 LEAST_SHARE = 0.95
 LANES = 2
-# So many test files of units, and as many others.
-NEAREST = 6
+# So many test files of units, which take a second each, and so many others.
+NEAREST_UNITS, NEAREST = 12, 6
 LONGEST_SECONDS = 300
 PACKAGE = "gitleaks_eval"
 # What nobody can notice, and why: by file name, what stands there and what the mutant makes of it.
@@ -70,6 +76,7 @@ class Mutant:
     path: Path
     index: int
     line: int
+    end: int
     before: str
     after: str
 
@@ -145,7 +152,7 @@ def mutants_of(path: Path) -> list[Mutant]:
     """All mutants of a file, which is named from the checkout on."""
     faults = _faults(ast.parse((CHECKOUT / path).read_text(encoding="utf-8")))
     return [
-        Mutant(path, index, getattr(node, "lineno", 0), _text(node), _text(fault))
+        Mutant(path, index, getattr(node, "lineno", 0), getattr(node, "end_lineno", 0), _text(node), _text(fault))
         for index, (_, node, fault) in enumerate(faults)
     ]
 
@@ -248,15 +255,34 @@ class Lane:
                 print(f"left out: {failed[0]} fails without a mutant", flush=True)
         return None
 
-    def _passes(self, test: Path, *options: str) -> bool:
+    def executing(self) -> Executing:
+        """What finds the test files of units that execute a mutated line; what an import executes has none."""
+        noted = self.folder.parent / "executed"
+        watched = {SOURCE: str(self.folder / "src" / PACKAGE), NOTED: str(noted)}
+        # Some tests measure time, which this takes.
+        self._passes(Path("tests/unit"), "-p", "executed", "--maxfail=1000000", seconds=1800, more=watched)
+        lines = json.loads(noted.read_bytes())
+
+        def found(mutant: Mutant) -> set[Path]:
+            of_file = lines.get(str(mutant.path.relative_to("src", PACKAGE)), {})
+            numbers = range(mutant.line, mutant.end + 1)
+            return {Path(test) for number in numbers for test in of_file.get(str(number), [])}
+
+        return found
+
+    def _passes(
+        self, test: Path, *options: str, seconds: float = LONGEST_SECONDS, more: Mapping[str, str] = MappingProxyType({})
+    ) -> bool:
         """Whether a file passes; with `--lf` what failed in the run before, or all of what did not end."""
         cache = self.folder.parent / "failed"
         if "--lf" not in options:
             shutil.rmtree(cache, ignore_errors=True)
         home = self.folder.parent / "home"
+        paths = [str(self.folder / name) for name in ("src", "tests/support", "benchmarks")]
         environment = {
             **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(self.folder / "src"), str(self.folder / "tests/support")]),
+            **more,
+            "PYTHONPATH": os.pathsep.join(paths),
             # A mutant must not be taken for the file that stood there in the same second.
             "PYTHONDONTWRITEBYTECODE": "1",
             "HOME": str(home),
@@ -277,7 +303,7 @@ class Lane:
         with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
             run = self.forks.start(command, self.folder, environment, nowhere, nowhere)
             try:
-                return run.wait(LONGEST_SECONDS) == 0
+                return run.wait(seconds) == 0
             except subprocess.TimeoutExpired:
                 return False
             finally:
@@ -316,17 +342,24 @@ def judge(mutant: Mutant, tests: Iterable[Path], lanes: "SimpleQueue[Lane]") -> 
     return not by
 
 
+def chosen_tests(nearest: list[Path], executing: set[Path], *, of_units: bool) -> list[Path]:
+    """The files to try, the nearest first; of those of units the ones that execute the mutant, where any does."""
+    if not of_units:
+        return [test for test in nearest if test.parts[1] != "unit"][:NEAREST]
+    units = [test for test in nearest if test.parts[1] == "unit"]
+    return ([test for test in units if test in executing] or units)[:NEAREST_UNITS]
+
+
 def survivors_of(mutants: list[Mutant], nearest: Callable[[Path], list[Path]], folder: Path) -> list[Mutant]:
     """What no test notices: tests of units take a second and see all, others take minutes and see what they left."""
     with ThreadPoolExecutor(LANES) as threads:
         lanes: SimpleQueue[Lane] = SimpleQueue()
-        for index in range(LANES):
-            lanes.put(laned(folder / str(index)))
+        made = [laned(folder / str(index)) for index in range(LANES)]
+        executing = made[0].executing()
+        for lane in made:
+            lanes.put(lane)
         for of_units in (True, False):
-            chosen = [
-                [test for test in nearest(one.path) if (test.parts[1] == "unit") == of_units][:NEAREST]
-                for one in mutants
-            ]
+            chosen = [chosen_tests(nearest(one.path), executing(one), of_units=of_units) for one in mutants]
             survives = threads.map(lambda one, tests: judge(one, tests, lanes), mutants, chosen)
             mutants = list(compress(mutants, survives))
             print(f"left: {len(mutants)}", flush=True)
