@@ -24,7 +24,7 @@ _calls: Counter[CodeType] = Counter()
 _by_file: dict[str, set[tuple[str, int]]] = defaultdict(set)
 
 
-def _called(frame: FrameType, event: str, argument: Any) -> Any:
+def _called(frame: FrameType, _event: str, _argument: Any) -> Any:
     code = frame.f_code
     if not code.co_filename.startswith(_source) or code.co_name == "<module>" or _calls[code] > ENOUGH:
         return None
@@ -32,7 +32,7 @@ def _called(frame: FrameType, event: str, argument: Any) -> Any:
     return _ran
 
 
-def _ran(frame: FrameType, event: str, argument: Any) -> Any:
+def _ran(frame: FrameType, _event: str, _argument: Any) -> Any:
     _lines.add((frame.f_code, frame.f_lineno))
     return _ran
 
