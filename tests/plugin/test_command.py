@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -192,6 +193,7 @@ def test_a_folder_with_a_configuration_gets_a_verdict_without_a_word(
     assert ended.returncode == 0, ended.stdout
     assert "config .gitleaks.toml > builtin" in ended.stdout
     assert "STRONG_PASS  17 of 17 expected secrets found" in ended.stdout
+    assert re.search(r"^\d+ categories and \d+ scenarios without a failure$", ended.stdout, re.MULTILINE)
     assert "warning" not in ended.stdout
 
 

@@ -2,12 +2,15 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 from xml.etree import ElementTree as ET
 
 import pytest
 from builders import SHIPPED
 from corpus import KEY, analysed_corpus, report, shipped_scenarios
 
+from gitleaks_eval.plugin.pytest_summary import PytestSummary
 from gitleaks_eval.reports.causes import cause_lines, causes
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -187,6 +190,18 @@ def test_a_fixture_that_breaks_shows_its_traceback_once(pytester: pytest.Pyteste
     result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "test_own.py")
     assert result.stdout.str().count('raise RuntimeError("no such thing")') == 1
     assert result.parseoutcomes()["errors"] == 2
+
+
+def test_of_errors_that_are_told_only_those_without_a_traceback_are_left_out() -> None:
+    def report(nodeid: str, style: str) -> SimpleNamespace:
+        longrepr = SimpleNamespace(reprtraceback=SimpleNamespace(style=style))
+        return SimpleNamespace(nodeid=nodeid, longrepr=longrepr, user_properties=[("outcome", "error")])
+
+    reports = [report("told", "value"), report("traced", "long"), report("again", "long"), report("untold", "value")]
+    terminal = SimpleNamespace(stats={"error": reports})
+    found = causes({"told": ("", "one"), "traced": ("", "two"), "again": ("", "two")})
+    PytestSummary().leave_out(cast("pytest.TerminalReporter", terminal), found)
+    assert [one.nodeid for one in terminal.stats["error"]] == ["traced", "untold"]
 
 
 def test_causes_are_bounded_and_no_line_of_them_starts_with_what_is_quoted() -> None:

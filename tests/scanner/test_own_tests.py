@@ -140,7 +140,7 @@ def test_no_value_that_was_made_for_a_test_is_in_any_output(
     pytester: pytest.Pytester, binary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values: set[str] = set()
-    plant = own_tests.planted_by
+    plant = planted_by
 
     def recording(tests: Sequence[RuleTest], rules: Mapping[str, Rule], on: Bench) -> list[Planted]:
         planted = plant(tests, rules, on)

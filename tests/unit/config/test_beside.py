@@ -159,3 +159,16 @@ def test_a_hostile_file_is_refused_at_once_and_by_name(tmp_path: Path, text: str
     assert NAME in str(error.value)
     assert len(str(error.value)) < 1_000
     assert time.process_time() - started < 5
+
+
+def test_tests_of_a_rule_are_read_in_their_order_and_each_as_what_it_asks(tmp_path: Path) -> None:
+    lines = ["rules:", "  a:", "    finds:", "      - { pattern: x }", "    ignores:", "      - { text: y }"]
+    text = "\n".join([*lines, "      - near-miss", "      - { near-miss: true, why: z }", ""])
+    [found] = files_beside(beside(tmp_path, text))
+    assert [(one.kind, one.number, one.is_near_miss) for one in found.tests] == [
+        ("finds", 1, False),
+        ("ignores", 1, False),
+        ("ignores", 2, True),
+        ("ignores", 3, True),
+    ]
+    assert [one.spot.line for one in found.tests] == [4, 6, 7, 8]

@@ -185,6 +185,12 @@ def test_nothing_planted_stands_in_what_is_shown_of_it(planted: PlantedPlaces) -
     assert not [place.title for place, secret in planted.secrets.items() if secret.value[4:] in shown]
 
 
+def test_of_what_is_staged_only_what_can_be_staged_is_asked() -> None:
+    staged, committed = ground("staged", "1").secrets, ground("git", "1").secrets
+    assert set(staged) == {place for place in committed if place.can_be_staged}
+    assert 0 < len(staged) < len(committed)
+
+
 def test_the_key_of_the_cache_names_what_is_planted() -> None:
     recipes: list[Recipe] = [plant(seed).recipe for seed in ("1", "1", "2")]
     assert repr(recipes[0]) == repr(recipes[1]) != repr(recipes[2])

@@ -4,7 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -22,6 +23,8 @@ from gitleaks_eval.coverage.shown import shown_text
 from gitleaks_eval.coverage.silencing import EntryResult
 from gitleaks_eval.coverage.subject import Subject
 from gitleaks_eval.coverage.verdict import coverage_of, entry_names
+from gitleaks_eval.reports.coverage import coverage_markdown
+from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring.scorecard import FindingCounts, guard, make_scorecard
 from gitleaks_eval.scoring.surveyed import Moves, moves, surveyed_from
 
@@ -121,6 +124,15 @@ def test_only_a_rule_of_the_users_own_fails_and_not_by_what_it_says_itself(
     assert outcome(judged(rules=firing(rule)), "rule", "mine") == expected
 
 
+def test_a_rule_that_never_fires_is_told_from_one_that_has_no_sample() -> None:
+    def message(status: str) -> str:
+        rule = RuleResult("mine", own=True, samples=5, found=0, status=status, reason="a reason")
+        return judged(rules=firing(rule)).verdict("rule", "mine").message
+
+    assert message("never_fires") == "mine: never fires: nothing made from its own regex is found (a reason)"
+    assert message("not_sampled") == "no sample: a reason"
+
+
 def test_an_entry_fails_beyond_a_quarter_of_the_rules() -> None:
     two, three = (EntryResult(DOCS, "live", 9, 9, ordinary=tuple(f"r{one}" for one in range(n))) for n in (2, 3))
     assert outcome(judged(two), "entry", "my.toml:11") == "passes"
@@ -159,6 +171,14 @@ def test_entries_that_pass_by_themselves_may_fail_together() -> None:
     )
     assert [outcome(coverage, "entry", name) for name in ("my.toml:11", "my.toml:11#2")] == ["passes", "passes"]
     assert coverage.verdict("entries", "all").message == "all entries together silence 3 of 8 rules"
+
+
+def test_where_entries_fail_together_a_place_fails_if_what_hides_it_was_not_asked() -> None:
+    narrow = EntryResult(DOCS, "live", 9, 9, ordinary=("r0", "r1"))
+    other = EntryResult(entry("allowlists[0].paths[1]"), "live", 9, 9, ordinary=("r1", "r2"))
+    asked, not_asked = judged(narrow, other, seen=places(1)), judged(narrow, other, seen=places(1, OFF))
+    assert [outcome(one, "entries", "all") for one in (asked, not_asked)] == ["fails", "fails"]
+    assert [outcome(one, "place", ASKED[0].title) for one in (asked, not_asked)] == ["passes", "fails"]
 
 
 def test_rules_that_are_switched_off_count_and_the_entry_is_named() -> None:
@@ -216,6 +236,15 @@ def test_the_rows_are_those_of_the_report() -> None:
         "hidden_by": None,
         "reason": None,
     }
+
+
+def test_the_scorecard_lists_the_rules_that_do_not_fire_and_no_other() -> None:
+    never = RuleResult("mine", own=True, samples=5, found=0, status="never_fires", reason="a reason")
+    other = RuleResult("other", own=True, samples=5, found=0, status="reported_as", reported_as="r0")
+    run = cast("Run", SimpleNamespace(coverage=judged(rules=firing(never, other)), surveys=[]))
+    lines = list(coverage_markdown(run))
+    assert [line for line in lines if "never fires" in line] == ["- mine: never fires (a reason)"]
+    assert not [line for line in lines if line.startswith(("- other", "- r0"))]
 
 
 def test_another_process_reads_what_one_has_left() -> None:

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from gitleaks_eval.judges.agreement import krippendorff_alpha, quadratic_kappa, rank_correlation
 from gitleaks_eval.judges.calibrate import calibrate, main, material_of
 from gitleaks_eval.judges.calibrated import calibration_path, keep_calibration, passing, prompt_sha256
-from gitleaks_eval.judges.faults import DA, FAULTS, FP, SC, SV
+from gitleaks_eval.judges.faults import DA, FAULTLESS, FAULTS, FP, SC, SV
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
 
@@ -68,6 +68,11 @@ def test_rank_correlation_has_ties_at_their_mean_rank() -> None:
 
 
 # --- faults
+
+
+def test_what_is_wrong_in_a_dimension_has_not_the_label_of_the_faultless() -> None:
+    given = [(fault.name, dimension, label) for fault in FAULTS for dimension, (label, _) in fault.labels.items()]
+    assert not [one for one in given if one[2] is not None and not 1 <= one[2] < FAULTLESS[0]]
 
 
 def test_there_are_thirty_faults_and_every_band_in_every_dimension() -> None:

@@ -13,9 +13,11 @@ from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.core.text import markdown
 from gitleaks_eval.reports.comparison import LISTED_AT_MOST, Compared, comparison_json, comparison_markdown
 from gitleaks_eval.reports.comparison_lines import LINES_AT_MOST, comparison_lines
+from gitleaks_eval.reports.real_differences import real_lines
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
 from gitleaks_eval.scoring.comparison import Pair, compare, neighbours
 from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
+from gitleaks_eval.scoring.real_differences import LOST, Change, Real, RealComparison, RealFinding, folded
 
 Place = tuple[str, str, int]
 WANTED: list[Place] = [(f"{name}.py", "github-pat", 5) for name in "abcdef"]
@@ -271,3 +273,19 @@ def test_corpora_have_figures_of_their_own_that_are_never_mixed_with_planted_one
     assert "Only scenarios, corpora: nothing else was evaluated." in text
     book = text[text.index("### Error book of a") :].splitlines()
     assert "| jwt | 0 |  | 1 | ours: no.py:1 |" in book
+
+
+@pytest.mark.parametrize(
+    ("times", "peaks", "said"),
+    [
+        (None, None, "0 the same, 1 lost"),
+        ((10.0, 20.0), None, "0 the same, 1 lost; scans 10 -> 20 ms"),
+        ((10.0, 20.0), (1024, 4096), "0 the same, 1 lost; scans 10 -> 20 ms, 1 -> 4 MiB"),
+    ],
+)
+def test_what_scans_of_real_repositories_take_is_shown_where_it_is_known(
+    times: tuple[float, float] | None, peaks: tuple[int | None, int | None] | None, said: str
+) -> None:
+    finding = RealFinding("c1", "a.env", "a", 3, "github-pat", "v1", "HIGH", in_head=True)
+    one = RealComparison("repo", "c1", 0, folded([Change(LOST, finding, None)], {}), times, peaks)
+    assert next(real_lines(Real((one,)))) == f"real  repo  {said}"

@@ -22,7 +22,7 @@ from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.repositories.clone import Clone, clone
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import head_contents, head_files, read_head
-from gitleaks_eval.repositories.log import readable
+from gitleaks_eval.repositories.log import added_by_path, readable
 from gitleaks_eval.repositories.sources import Named, name_repositories, read_sources, real_repositories, shown
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.scan import Scanner, unread
@@ -148,7 +148,7 @@ def test_a_name_from_a_path_gives_way_to_one_of_the_users(tmp_path: Path) -> Non
         ("@empty.txt", r"@.*empty\.txt: names no repository; write one path or URL a line"),
         ("@bad.txt", r"bad\.txt, line 3: .*nowhere does not exist"),
         ("@latin.txt", r"latin\.txt: is no UTF-8 text"),
-        ("x" * 5000, "cannot be looked at"),
+        ("x" * 5000, " x{200} cannot be looked at"),
     ],
 )
 def test_what_is_wrong_on_sight_is_an_input_error_that_names_the_option(
@@ -683,3 +683,11 @@ def test_head_is_not_read_where_nothing_was_found(source: Path, tmp_path: Path) 
     assert analyse([], contents, load_policy(), provenance)["data"]["total_secrets"] == 0
     with pytest.raises(EvaluationError):
         next(head_contents(made.path))
+
+
+@pytest.mark.parametrize("asked", [readable, added_by_path])
+def test_where_git_fails_its_own_words_are_told_from_the_first_letter_on(
+    tmp_path: Path, asked: Callable[[Path], object]
+) -> None:
+    with pytest.raises(EvaluationError, match=": fatal: "):
+        asked(tmp_path)

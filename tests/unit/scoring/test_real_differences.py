@@ -15,6 +15,7 @@ from gitleaks_eval.scoring.real_differences import (
     NEW,
     RELABELLED,
     SEVERITY_CHANGED,
+    Change,
     Group,
     Real,
     RealComparison,
@@ -24,6 +25,7 @@ from gitleaks_eval.scoring.real_differences import (
     folded,
     groups,
     still_reported,
+    suppressed,
 )
 
 ONE = RealFinding("c1", "a.env", "a", 3, "github-pat", "v1", "HIGH", in_head=True)
@@ -109,6 +111,15 @@ def test_one_secret_is_one_difference_that_names_every_place() -> None:
 def test_one_secret_that_differs_for_two_causes_is_two_differences() -> None:
     _, found = changes([ONE, ONE._replace(path_key="b", file_path="b.env")], [])
     assert [row.cause for row in folded(found, {found[0]: "hidden"})] == ["hidden", None]
+
+
+def test_suppressions_are_the_cause_where_the_other_side_finds_it_when_nothing_is_obeyed() -> None:
+    two = ONE._replace(value="v2", path_key="b")
+    lost, new = Change(LOST, ONE, None), Change(NEW, None, two)
+    said = "the repository's own suppressions hide it with"
+    there = suppressed([lost, new], [[two], [ONE]], ("base", "head"))
+    assert there == {lost: f"{said} head", new: f"{said} base"}
+    assert suppressed([lost, new], [[ONE], [two]], ("base", "head")) == {}
 
 
 def comparison(name: str, *found: RealFinding, cause: str = "") -> RealComparison:
