@@ -9,7 +9,7 @@ import pytest
 
 from gitleaks_eval.config.beside import RuleTest
 from gitleaks_eval.coverage.layers import Layers
-from gitleaks_eval.coverage.own_tests import Planted
+from gitleaks_eval.coverage.own_tests import Planted, planted_by
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.samples import Bench
 from gitleaks_eval.coverage.subject import Asker, Findings
