@@ -512,7 +512,7 @@ def test_a_verdict_diverges_where_the_model_says_two_or_more_more_or_less_than_t
     def replying(questions: list[Question], *_: object) -> Verdicts:
         return Verdicts(tuple(Reply(one.dimension, answer, None, "", "live") for one in questions))
 
-    monkeypatch.setattr("gitleaks_eval.judges.panel.ask", replying)
+    monkeypatch.setattr("gitleaks_eval.judges.asking.ask", replying)
     opinion = Opinion(heuristic, {"tidy": heuristic}, "by numbers")
     judge = replace(leaky("", tmp_path), heuristic=lambda _: opinion)
     (verdict,) = judged(material_with(), [judge], mode=LLM).verdicts
@@ -567,7 +567,7 @@ def forbid(*_: object) -> Any:
 def test_a_piece_of_a_secret_in_the_evidence_is_a_leak_and_nothing_is_sent(
     tmp_path: Path, token: str, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    monkeypatch.setattr("gitleaks_eval.judges.panel.ask", forbid)
+    monkeypatch.setattr("gitleaks_eval.judges.asking.ask", forbid)
     traces = traces_of([token], KEY)
     judgement = judged(material_with(("a", "rule", 1)), [leaky(token[20:28], tmp_path)], traces, mode=mode)
     (verdict,) = judgement.verdicts
