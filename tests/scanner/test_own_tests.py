@@ -9,7 +9,7 @@ import pytest
 
 from gitleaks_eval.config.beside import RuleTest
 from gitleaks_eval.coverage.layers import Layers
-from gitleaks_eval.coverage.own_tests import Planted
+from gitleaks_eval.coverage.own_tests import Planted, planted_by
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.samples import Bench
 from gitleaks_eval.coverage.subject import Asker, Findings
@@ -140,7 +140,7 @@ def test_no_value_that_was_made_for_a_test_is_in_any_output(
     pytester: pytest.Pytester, binary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values: set[str] = set()
-    plant = own_tests.planted_by
+    plant = planted_by
 
     def recording(tests: Sequence[RuleTest], rules: Mapping[str, Rule], on: Bench) -> list[Planted]:
         planted = plant(tests, rules, on)
