@@ -72,7 +72,7 @@ WINDOWS = some.lists(some.tuples(LINES, some.integers(0, 4)), max_size=5)
 
 
 @given(WINDOWS, some.lists(LINES, max_size=5))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_no_other_way_pairs_more(windows: list[tuple[int, int]], lines: list[int]) -> None:
     wanted = [Window("f", first, first + length) for first, length in windows]
     taken = pair_loose(wanted, {"f": [(line, "a", "") for line in lines]}, 0)
