@@ -133,7 +133,10 @@ def test_a_relabelled_and_a_doubled_finding_lower_precision_and_recall_of_the_ba
 
 
 def test_the_comparison_is_appended_to_the_summary_of_a_github_job(upgraded: Ran) -> None:
-    assert (upgraded.folder / "summary.md").read_text(encoding="utf-8") == "# Before\n" + upgraded.markdown
+    summary = (upgraded.folder / "summary.md").read_text(encoding="utf-8")
+    # The verdict first, for who reads no further.
+    assert summary.startswith("# Before\n<!-- gitleaks-eval -->\n## SAFE: ")
+    assert summary.endswith(upgraded.markdown)
     assert f"## SAFE: {NEW} against {OLD}" in upgraded.markdown
     assert f"### Error book of {OLD}" in upgraded.markdown
 

@@ -211,7 +211,7 @@ def test_both_json_reports_have_the_keys_of_the_contract(evaluated: Ended) -> No
         for one in real_world["repositories"]:
             assert one.keys() == KEYS
             for suppression in one["suppressions"]:
-                assert suppression.keys() == {"kind", "file_path", "line_number", "obeyed", "hides"}
+                assert suppression.keys() == {"kind", "file_path", "line_number", "obeyed", "hides", "note"}
 
 
 def test_an_analysis_is_kept_of_each_and_one_of_an_equal_name_keeps_its_own(evaluated: Ended) -> None:

@@ -13,9 +13,10 @@ from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.result import CheckResult
 from gitleaks_eval.config.hiding import NOTHING_HIDES
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.result import TEST, Coverage
 from gitleaks_eval.engine.against import asked_against
 from gitleaks_eval.engine.candidates import Candidate
-from gitleaks_eval.engine.coverage import survey_cases, survey_left
+from gitleaks_eval.engine.coverage import survey_cases, survey_left, surveyed
 from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.engine.real import compared_repositories
 from gitleaks_eval.engine.relieved import accepted_places
@@ -57,13 +58,14 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
     subjects = {name: subject for name, subject in read.items() if subject}
     changed = under_test.changed()
     names = [*subjects, *(one.name for one in session.repositories)]
+    coverage, unknown = _coverage(session, under_test.candidate)
     return make_run(
         recorded,
         scenarios=scenarios,
         subjects=subjects,
         scanner=under_test.fields(settings.root, subjects),
         possible=len(catalogue()) * len(scenarios) + own,
-        broken=[*broken, *([changed] if changed else [])],
+        broken=[*broken, *filter(None, (changed, unknown))],
         analyses=None if settings.analyses else _analyses(workbench.folder, names),
         repositories=[
             real_evaluation(
@@ -79,11 +81,26 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
         only=settings.only,
         surveys=len(survey_cases(session, under_test.candidate)),
         accepted=_accepted(session, under_test.candidate, subjects),
-        coverage=survey_left(session, under_test.candidate.name) if settings.surveys else None,
+        coverage=coverage,
         seed=settings.seed,
         configuration=under_test.candidate.configuration,
         root=settings.root,
     )
+
+
+def _coverage(session: Session, candidate: Candidate) -> tuple[Coverage | None, str]:
+    """What the survey of a candidate says, and why it says nothing where it was to.
+
+    Where its scanner's own rules cannot be read there may be no test that asks for it: then it is made now, for nobody
+    must believe that nothing is hidden.
+    """
+    asks = [case for case in survey_cases(session, candidate) if case.kind != TEST]
+    if asks or not session.settings.surveys or candidate.configuration is None or not session.build(candidate.name):
+        return survey_left(session, candidate.name) if session.settings.surveys else None, ""
+    try:
+        return surveyed(session, candidate), ""
+    except EvaluationError as error:
+        return None, str(error)
 
 
 def _accepted(
