@@ -1,6 +1,7 @@
 """What a repository brings along to hide findings: reported, and obeyed only where a build cannot do otherwise."""
 
 import dataclasses
+import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -228,10 +229,17 @@ def test_a_repository_without_commits_suppresses_nothing(source: Path) -> None:
     assert suppressions(source, [], BUILD, SECONDS) == Suppressions(0, ())
 
 
-def test_what_cannot_be_read_or_takes_too_long_is_an_error(source: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_read_or_takes_too_long_is_an_error(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commit(source, {"a": ALLOW})
-    with pytest.raises(EvaluationError, match=r"took longer than 0 s"):
-        suppressions(source, [], BUILD, 0)
     (tmp_path / "none").mkdir()
     with pytest.raises(EvaluationError):
         suppressions(tmp_path / "none", [], BUILD, SECONDS)
+    slow = tmp_path / "bin/git"
+    slow.parent.mkdir()
+    slow.write_text("#!/bin/sh\nexec sleep 30\n", encoding="ascii")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    with pytest.raises(EvaluationError, match=r"took longer than 0.1 s"):
+        suppressions(source, [], BUILD, 0.1)
