@@ -1,6 +1,6 @@
 """What differs between the findings of two candidates in a repository without any truth. Pure."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -193,7 +193,10 @@ _PASSES: tuple[tuple[str, Key], ...] = (
 def _paired(
     left: Sequence[RealFinding], right: Sequence[RealFinding], key: Key
 ) -> tuple[list[tuple[RealFinding, RealFinding]], list[RealFinding], list[RealFinding]]:
-    """The pairs with equal keys, in order, and what is left of both sides."""
+    """The pairs with equal keys, the first with the first, and what is left of both sides, each in its own order.
+
+    What is left keeps its order, so that the next pass pairs the same two whichever side is called the baseline.
+    """
     waiting: defaultdict[tuple[Any, ...], list[RealFinding]] = defaultdict(list)
     for one in reversed(right):
         waiting[key(one)].append(one)
@@ -203,7 +206,14 @@ def _paired(
             pairs.append((one, there.pop()))
         else:
             rest.append(one)
-    return pairs, rest, [one for there in waiting.values() for one in reversed(there)]
+    taken = Counter(key(new) for _, new in pairs)
+    unpaired = []
+    for one in right:
+        if taken[key(one)]:
+            taken[key(one)] -= 1
+        else:
+            unpaired.append(one)
+    return pairs, rest, unpaired
 
 
 def still_reported(

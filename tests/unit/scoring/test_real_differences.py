@@ -100,6 +100,12 @@ def test_what_is_lost_one_way_is_new_the_other_way(before: list[RealFinding], af
     assert Counter(turned.get(one.kind, one.kind) for one in there) == Counter(one.kind for one in back)
 
 
+def test_the_same_two_are_a_pair_whichever_side_is_the_baseline() -> None:
+    first, second = ONE._replace(line_number=7), ONE._replace(line_number=9)
+    assert Change(MOVED, ONE, first) in changes([ONE], [first, second])[1]
+    assert Change(MOVED, first, ONE) in changes([first, second], [ONE])[1]
+
+
 def test_one_secret_is_one_difference_that_names_every_place() -> None:
     again = [ONE._replace(commit="c2"), ONE._replace(file_path="b.env", path_key="b", line_number=9)]
     _, found = changes([*again, ONE, ONE._replace(value="v2", line_number=7)], [])
