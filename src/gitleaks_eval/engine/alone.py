@@ -16,8 +16,7 @@ from gitleaks_eval.engine.asking import scanning
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.under_test import find_under_test
 from gitleaks_eval.scanners.scan import Scanner
-
-SEED = "0"
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +59,8 @@ def alone(settings: Settings, progress: Callable[[str], None] = lambda _: None) 
                 candidate.mode,
                 candidate.args,
             )
-            asker = Asker(scanning(scanner), scratch, SEED)
-            subject = subject_of(candidate.configuration, under_test.build, SEED)
+            asker = Asker(scanning(scanner), scratch, DEFAULT_SEED)
+            subject = subject_of(candidate.configuration, under_test.build, DEFAULT_SEED)
             yield Alone(subject, scanner, asker, under_test.title(settings.root), settings.root)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

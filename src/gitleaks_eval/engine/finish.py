@@ -16,7 +16,7 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.result import TEST, Coverage
 from gitleaks_eval.engine.against import asked_against
 from gitleaks_eval.engine.candidates import Candidate
-from gitleaks_eval.engine.coverage import survey_cases, survey_left, surveyed
+from gitleaks_eval.engine.coverage import Case, survey_cases, survey_left, surveyed
 from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.engine.real import compared_repositories
 from gitleaks_eval.engine.relieved import accepted_places
@@ -58,7 +58,8 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
     subjects = {name: subject for name, subject in read.items() if subject}
     changed = under_test.changed()
     names = [*subjects, *(one.name for one in session.repositories)]
-    coverage, unknown = _coverage(session, under_test.candidate)
+    surveys = survey_cases(session, under_test.candidate)
+    coverage, unknown = _coverage(session, under_test.candidate, surveys)
     return make_run(
         recorded,
         scenarios=scenarios,
@@ -79,7 +80,7 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
         judged=judged,
         judge_log=judge_log,
         only=settings.only,
-        surveys=len(survey_cases(session, under_test.candidate)),
+        surveys=len(surveys),
         accepted=_accepted(session, under_test.candidate, subjects),
         coverage=coverage,
         seed=settings.seed,
@@ -88,15 +89,17 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
     )
 
 
-def _coverage(session: Session, candidate: Candidate) -> tuple[Coverage | None, str]:
-    """What the survey of a candidate says, and why it says nothing where it was to.
+def _coverage(session: Session, candidate: Candidate, cases: Sequence[Case]) -> tuple[Coverage | None, str]:
+    """What the survey of a candidate says, and why it says nothing where it was to; `cases` are its tests.
 
     Where its scanner's own rules cannot be read there may be no test that asks for it: then it is made now, for nobody
     must believe that nothing is hidden.
     """
-    asks = [case for case in survey_cases(session, candidate) if case.kind != TEST]
-    if asks or not session.settings.surveys or candidate.configuration is None or not session.build(candidate.name):
-        return survey_left(session, candidate.name) if session.settings.surveys else None, ""
+    if not session.settings.surveys:
+        return None, ""
+    is_asked = any(case.kind != TEST for case in cases)
+    if is_asked or candidate.configuration is None or not session.build(candidate.name):
+        return survey_left(session, candidate.name), ""
     try:
         return surveyed(session, candidate), ""
     except EvaluationError as error:

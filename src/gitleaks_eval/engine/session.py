@@ -22,6 +22,7 @@ from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
+from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
 
 class Session:
@@ -143,7 +144,7 @@ class Session:
             )
         return self._comparing
 
-    def subject(self, candidate: str, seed: str = "0") -> Subject:
+    def subject(self, candidate: str, seed: str = DEFAULT_SEED) -> Subject:
         """The configuration of a candidate, as its build reads it.
 
         Raises:

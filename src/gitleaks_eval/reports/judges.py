@@ -6,6 +6,7 @@ from typing import Any
 
 from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
+from gitleaks_eval.judges.pairwise import Order, PairVerdict
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Judgement, Verdict
 
 HEADING = "## Judges"
@@ -55,11 +56,11 @@ def judges_markdown(judged: Judged | None, combined: Combined | None) -> Iterato
             )
             yield f"| {' | '.join(map(markdown, cells))} |"
         for verdict in judgement.verdicts:
-            if details := list(_details(verdict)):
+            if behind := list(details(verdict)):
                 yield ""
                 yield f"**{markdown(verdict.dimension)}**"
                 yield ""
-                yield from (f"- {markdown(line)}" for line in details)
+                yield from (f"- {markdown(line)}" for line in behind)
         for warning in judgement.warnings:
             yield ""
             yield f"Note: {markdown(warning)}"
@@ -74,7 +75,7 @@ def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> I
             yield printable(f"{prefix}  {verdict.dimension:<{width}}  {verdict.weight:>4.0%}  {_row(verdict)}")
             if verbosity > 0:
                 yield printable(f"       {verdict.reasoning}")
-                yield from (printable(f"       {line}") for line in _details(verdict))
+                yield from (printable(f"       {line}") for line in details(verdict))
         for warning in judgement.warnings:
             yield printable(f"WARNING  {warning}")
         if asked := "; ".join(_asked(judgement)):
@@ -94,12 +95,16 @@ def _asked(judgement: Judgement) -> Iterator[str]:
         yield f"Krippendorff's alpha between models {judgement.alpha:.2f}"
     if judgement.input_tokens is not None and judgement.output_tokens is not None:
         yield f"{judgement.input_tokens} tokens asked, {judgement.output_tokens} answered"
-        as_of = f", prices of {judgement.prices_as_of}" if judgement.prices_as_of else ""
-        cost = "unknown" if judgement.cost is None else f"about ${judgement.cost:.4f} (an estimate{as_of})"
-        yield f"cost {cost}"
+        yield cost_text(judgement)
 
 
-def _details(verdict: Verdict) -> Iterator[str]:
+def cost_text(asked: Judgement | PairVerdict) -> str:
+    """What asking cost, as far as prices are known."""
+    as_of = f", prices of {asked.prices_as_of}" if asked.prices_as_of else ""
+    return "cost unknown" if asked.cost is None else f"cost about ${asked.cost:.4f} (an estimate{as_of})"
+
+
+def details(verdict: Verdict | Order) -> Iterator[str]:
     """What stands behind a score: sub-scores, samples, citations, recommendations."""
     if verdict.sub_scores:
         yield "sub-scores: " + ", ".join(f"{name} {score}" for name, score in verdict.sub_scores.items())

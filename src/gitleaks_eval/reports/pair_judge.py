@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from gitleaks_eval.core.text import markdown, printable
-from gitleaks_eval.judges.pairwise import Order, PairVerdict
+from gitleaks_eval.judges.pairwise import PairVerdict
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED
+from gitleaks_eval.reports.judges import cost_text, details
 
 _PREFERRED = {1: "{baseline} is clearly better", 2: "{baseline} is somewhat better", 3: "nothing that matters differs"}
 _PREFERRED |= {4: "{candidate} is somewhat better", 5: "{candidate} is clearly better"}
@@ -20,7 +21,7 @@ def pair_judge_lines(baseline: str, candidate: str, judged: PairVerdict, verbosi
     if verbosity > 0:
         for order in judged.orders:
             yield printable(f"       {_TITLES[order.order]}: {order.score or order.unscored_kind}. {order.reasoning}")
-            yield from (printable(f"       {line}") for line in _details(order))
+            yield from (printable(f"       {line}") for line in details(order))
         if not judged.orders and judged.reasoning:
             yield printable(f"       {judged.reasoning}")
     yield from (printable(f"WARNING  {warning}") for warning in judged.warnings)
@@ -39,7 +40,7 @@ def pair_judge_markdown(judged: PairVerdict) -> Iterator[str]:
         yield f"- {markdown(judged.reasoning)}"
     for order in judged.orders:
         yield f"- {_TITLES[order.order]}: {order.score or order.unscored_kind}. {markdown(order.reasoning[:SHOWN])}"
-        yield from (f"  - {markdown(line)}" for line in _details(order))
+        yield from (f"  - {markdown(line)}" for line in details(order))
     yield from (f"- Note: {markdown(warning)}" for warning in judged.warnings)
 
 
@@ -61,18 +62,4 @@ def _notes(judged: PairVerdict) -> Iterator[str]:
     if judged.uncalibrated:
         yield "uncalibrated"
     if judged.input_tokens is not None and judged.output_tokens is not None:
-        as_of = f", prices of {judged.prices_as_of}" if judged.prices_as_of else ""
-        cost = "unknown" if judged.cost is None else f"about ${judged.cost:.4f} (an estimate{as_of})"
-        yield f"{judged.input_tokens} tokens asked, {judged.output_tokens} answered, cost {cost}"
-
-
-def _details(order: Order) -> Iterator[str]:
-    if order.sub_scores:
-        yield "sub-scores: " + ", ".join(f"{name} {score}" for name, score in order.sub_scores.items())
-    if len(order.samples) > 1:
-        scores = (f"{one['model']} {one['score'] or one['unscored_kind']}" for one in order.samples)
-        yield f"samples: {', '.join(scores)}; spread {order.spread}"
-    for citation in order.evidence_cited:
-        flag = " (NOT in the evidence)" if citation in order.unfounded_citations else ""
-        yield f"cites: {citation[:300]}{flag}"
-    yield from (f"recommends: {text[:SHOWN]}" for text in order.recommendations)
+        yield f"{judged.input_tokens} tokens asked, {judged.output_tokens} answered, {cost_text(judged)}"

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import is_gone
 
 from gitleaks_eval.core import process
 from gitleaks_eval.core.errors import EvaluationError
@@ -31,20 +32,6 @@ def run(
     code: str, folder: Path, seconds: float = ENOUGH, stop: threading.Event | None = None, **environment: str
 ) -> Finished:
     return run_limited([sys.executable, "-c", code], folder, environment, seconds, stop)
-
-
-def is_gone(pid: int) -> bool:
-    """Whether a process ended within a few seconds; one that only waits to be reaped has ended."""
-    for _ in range(200):
-        try:
-            if " Z " in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8"):
-                return True
-            os.kill(pid, 0)
-        except (ProcessLookupError, FileNotFoundError):
-            return True
-        time.sleep(0.02)
-    os.kill(pid, signal.SIGKILL)
-    return False
 
 
 def test_a_program_that_ends_gives_its_status_its_output_and_its_time(tmp_path: Path) -> None:
