@@ -4,7 +4,7 @@ import contextlib
 import errno
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -13,6 +13,7 @@ from gitleaks_eval.core.errors import EvaluationError, fault
 from gitleaks_eval.core.files import write_atomically
 
 POLL_SECONDS = 0.005
+LONGEST_PAUSE = 0.02
 # What `made_once` has made, in its folder.
 PRODUCT = "product.json"
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
@@ -51,19 +52,11 @@ def _no_room(error: Exception) -> str | None:
 @contextlib.contextmanager
 def turn(folder: Path, cores: int) -> Iterator[None]:
     """Wait for one of as many turns as there are cores; all processes of the run share them."""
-    while True:
-        for index in range(cores):
-            lock = _slot(folder, index)
-            try:
-                lock.acquire(timeout=0)
-            except Timeout:
-                continue
-            try:
-                yield
-            finally:
-                lock.release()
-            return
-        time.sleep(POLL_SECONDS)
+    lock = _free(_slots(folder, cores))
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextlib.contextmanager
@@ -71,12 +64,24 @@ def all_turns(folder: Path, cores: int) -> Iterator[None]:
     """Wait until nobody else has a turn."""
     with contextlib.ExitStack() as stack:
         # In a fixed order, so that two who want this do not block each other.
-        for index in range(cores):
-            stack.enter_context(_slot(folder, index))
+        for lock in _slots(folder, cores):
+            stack.enter_context(lock)
         yield
 
 
-def _slot(folder: Path, index: int) -> FileLock:
+def _free(locks: Sequence[FileLock]) -> FileLock:
+    pause = POLL_SECONDS
+    while True:
+        for lock in locks:
+            with contextlib.suppress(Timeout):
+                lock.acquire(timeout=0)
+                return lock
+        # Looking takes time from those who have a turn.
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _slots(folder: Path, cores: int) -> list[FileLock]:
     folder.mkdir(parents=True, exist_ok=True)
-    # Not a singleton: threads of one process take turns, too.
-    return FileLock(folder / f"turn-{index}.lock", is_singleton=False)
+    # Not singletons: threads of one process take turns, too.
+    return [FileLock(folder / f"turn-{index}.lock", is_singleton=False) for index in range(cores)]

@@ -9,17 +9,7 @@ from itertools import islice
 from typing import Any
 
 from gitleaks_eval.config.beside import Acceptance, Beside
-from gitleaks_eval.coverage.entries import (
-    COMMIT,
-    DISABLED,
-    FILTER,
-    OVERRIDE,
-    PATH,
-    REGEX,
-    STOPWORD,
-    Entry,
-    entries_of,
-)
+from gitleaks_eval.coverage.entries import COMMIT, DISABLED, FILTER, OVERRIDE, PATH, REGEX, STOPWORD, Entry
 from gitleaks_eval.coverage.foreseeing import matcher
 from gitleaks_eval.coverage.layers import Layers
 from gitleaks_eval.coverage.making import make
@@ -56,13 +46,13 @@ def accepted_entries(subject: Subject, besides: Sequence[Beside]) -> Accepted:
 
     An acceptance of an entry that this version of the scanner does not read is not stale.
     """
-    entries = entries_of(subject.layers, subject.builtin, subject.dialect)
+    entries = subject.entries
     accepts = [one for beside in besides for one in beside.accepts]
     if not accepts:
         return Accepted({}, (), {})
     texts = {entry: entry_text(entry, subject.layers) for entry in entries}
     by = {entry: one for entry, text in texts.items() for one in accepts if _is_about(one, entry, text)}
-    newest = entries_of(subject.layers, subject.builtin, Dialect(subject.dialect.scanner, None))
+    newest = subject.entries_read_by(Dialect(subject.dialect.scanner, None))
     there = [(entry, entry_text(entry, subject.layers)) for entry in newest]
     stale = tuple(one for one in accepts if not any(_is_about(one, entry, text) for entry, text in there))
     others = {entry: text for entry, text in texts.items() if entry not in by}

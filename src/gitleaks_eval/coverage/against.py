@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from itertools import count, islice
 
-from gitleaks_eval.coverage.entries import DISABLED, PATH, Entry, entries_of
+from gitleaks_eval.coverage.entries import DISABLED, PATH, Entry
 from gitleaks_eval.coverage.layers import without
 from gitleaks_eval.coverage.paths import word
 from gitleaks_eval.coverage.rules import Dialect, Rule
@@ -38,8 +38,7 @@ def silent_rules(
     """
     before, after = askers
     rules = [rule for rule in baseline.effective.rules if rule.id in fires]
-    theirs = entries_of(candidate.layers, candidate.builtin, candidate.dialect)
-    paths = [one.allowlist for one in theirs if one.kind == PATH and one.allowlist and not one.rule_ids]
+    paths = [one.allowlist for one in candidate.entries if one.kind == PATH and one.allowlist and not one.rule_ids]
     on = bench(baseline.effective.rules, [*baseline.effective.allowlists, *paths], baseline.seed)
     names = map(word, count())
     first = list(_made(rules, on, names, 1, 0))
@@ -65,17 +64,17 @@ def obeyed_since(configuration: Subject, before: Dialect) -> list[Entry]:
 
     An allowlist that both obey, each in its own way (`condition`), is none.
     """
-    theirs = [entry.spot for entry in entries_of(configuration.layers, configuration.builtin, before)]
+    theirs = [entry.spot for entry in configuration.entries_read_by(before)]
     return [
         entry
-        for entry in entries_of(configuration.layers, configuration.builtin, configuration.dialect)
+        for entry in configuration.entries
         if not any(layer == entry.layer and _is_within(address, entry.address) for layer, address in theirs)
     ]
 
 
 def in_common(entries: Iterable[Entry], other: Subject, dialect: Dialect) -> list[Entry]:
     """Those of the entries that stand in another configuration as well, read by this dialect."""
-    there = {(one.kind, one.text) for one in entries_of(other.layers, other.builtin, dialect)}
+    there = {(one.kind, one.text) for one in other.entries_read_by(dialect)}
     return [entry for entry in entries if (entry.kind, entry.text) in there]
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gitleaks_eval.config.tables import ALLOWLISTS, named, tables, value_of
 from gitleaks_eval.core.text import few, shown_path
-from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, STOPWORD, Entry, builtin_entries, entries_of
+from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, STOPWORD, Entry, builtin_entries
 from gitleaks_eval.coverage.explained_text import NEUTRAL, Text, build_text, readable_text, without_comments
 from gitleaks_eval.coverage.foreseeing import entropy
 from gitleaks_eval.coverage.foreseen_entries import entries_about, ready_for
@@ -87,7 +87,7 @@ class _Explaining:
         builtin: Layers = (Layer(None, self.subject.builtin),)
         own = effective(builtin, self.subject.builtin, self.subject.dialect).rules
         in_force = {rule.id for rule in self.subject.effective.rules}
-        user = entries_of(self.subject.layers, self.subject.builtin, self.subject.dialect)
+        user = self.subject.entries
         replaced = {rule_id: one for one in user if one.kind == OVERRIDE for rule_id in one.rule_ids}
         disabled = {rule_id: one for one in user if one.kind == DISABLED for rule_id in one.rule_ids}
         missing = [rule for rule in own if rule.id not in in_force]
@@ -154,7 +154,7 @@ class _Explaining:
             return {}
         layers, subject = self.subject.layers, self.subject
         entries = [
-            *(one for one in entries_of(layers, subject.builtin, subject.dialect) if one.allowlist),
+            *(one for one in subject.entries if one.allowlist),
             *builtin_entries(layers, subject.dialect),
         ]
         ready, repository = ready_for(entries), build_text(self.asker, text)

@@ -40,10 +40,21 @@ class Subject:
     dialect: Dialect
     seed: str
 
-    @cached_property
+    @property
     def entries(self) -> Sequence[Entry]:
         """The user's own entries, as `entries_of` has them."""
-        return entries_of(self.layers, self.builtin, self.dialect)
+        return self.entries_read_by(self.dialect)
+
+    def entries_read_by(self, dialect: Dialect) -> Sequence[Entry]:
+        """The user's own entries that another version of the scanner reads."""
+        if dialect not in self._entries:
+            self._entries[dialect] = entries_of(self.layers, self.builtin, dialect)
+        return self._entries[dialect]
+
+    @cached_property
+    def _entries(self) -> dict[Dialect, Sequence[Entry]]:
+        # Each check that fails asks, and reading them takes as long as all else that it does.
+        return {}
 
 
 @lru_cache(maxsize=8)

@@ -1,8 +1,7 @@
 """Scenarios evaluated once more, with the configuration relieved of its entries: what do they alone cause?"""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,10 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.coverage.accepting import accepted_entries
-from gitleaks_eval.coverage.entries import Entry, entries_of
-from gitleaks_eval.coverage.subject import Subject, subject_of
+from gitleaks_eval.coverage.entries import Entry
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.workbench import Workbench
-from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import Scenario
 from gitleaks_eval.scoring.excuses import FINDINGS
@@ -36,7 +33,7 @@ def accepted_of(session: Session, candidate: Candidate) -> list[Entry]:
     """The entries of a candidate's configuration that are accepted."""
     if not (candidate.configuration and any(one.accepts for one in session.beside[candidate.name])):
         return []
-    subject = _subject(candidate.configuration, session.workbench(candidate.name).scanner.build)
+    subject = session.subject(candidate.name)
     return list(accepted_entries(subject, session.beside[candidate.name]).by)
 
 
@@ -83,12 +80,11 @@ def _is_told(session: Session, trial: Trial, identity: Identity, others: Collect
     return is_there and bool(_places(session.workbench(trial.candidate).subjects[trial.subject.name], {MISSED}))
 
 
-def all_of(session: Session, candidate: Candidate) -> list[Entry]:
+def all_of(session: Session, candidate: Candidate) -> Sequence[Entry]:
     """All entries of a candidate's configuration."""
     if not (candidate.configuration and candidate.configuration.chain):
         return []
-    subject = _subject(candidate.configuration, session.workbench(candidate.name).scanner.build)
-    return entries_of(subject.layers, subject.builtin, subject.dialect)
+    return session.subject(candidate.name).entries
 
 
 def accepted_places(
@@ -151,11 +147,6 @@ def relieved_of(session: Session, candidate: Candidate, entries: Collection[Entr
     folder.mkdir(exist_ok=True)
     copied = made_once(folder / "copied", lambda: str(copy_configuration(relieved, folder)).encode())
     return session.workbench_of(replace(bench, folder=str(folder), config=copied.read_text(encoding="utf-8")))
-
-
-@lru_cache(maxsize=16)
-def _subject(configuration: Configuration, build: ScannerBuild) -> Subject:
-    return subject_of(configuration, build)
 
 
 def _without(configuration: Configuration, entries: Collection[Entry]) -> Configuration:
