@@ -158,6 +158,10 @@ id = "no-such-entropy"
 regex = 'beta_[a-f0-9]{8}'
 entropy = 4.5
 [[rules]]
+id = "too-plain"
+regex = 'plain_(?:aaaa|bbbb){12}[a-z]'
+entropy = 3
+[[rules]]
 id = "label"
 regex = '\\b[0-9]{12}gg\\b'
 keywords = ["gamma"]
@@ -187,6 +191,7 @@ keywords = ["ghs_"]
             "never_fires",
             "entropy: no value of its regex can be above 4.5 (at most 3.70)",
         ),
+        "too-plain": ("not_sampled", "no value of its regex was made whose entropy is above 3"),
         "label": ("fires", ""),
         "paths-only": ("fires", ""),
         "too-long": (
@@ -198,7 +203,7 @@ keywords = ["ghs_"]
     }
     assert _hiders(rules["github-pat"]) == ["allowlists[0].stopwords[0]"]
     assert _hiders(rules["gitlab-pat"]) == ["allowlists[0].regexes[0]"]
-    assert _hiders(rules["own-allowlist"]) == ["rules[5].allowlists[0].regexes[0]"]
+    assert _hiders(rules["own-allowlist"]) == ["rules[6].allowlists[0].regexes[0]"]
     # Bound to a path that an entry is about; all others are judged at a path that none is about.
     assert _hiders(rules["kubernetes-secret-yaml"]) == ["allowlists[0].paths[1]"]
     assert rules["slack-bot-token"].status == "fires"

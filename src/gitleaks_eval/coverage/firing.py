@@ -15,7 +15,7 @@ from gitleaks_eval.coverage.paths import word
 from gitleaks_eval.coverage.regex import LENGTH_AT_MOST
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.sample_repository import found_by_sample
-from gitleaks_eval.coverage.samples import Bench, Sample, bench, reason_for_silence, samples_or_reason
+from gitleaks_eval.coverage.samples import Bench, Sample, bench, reason_for_silence, samples_or_reason, too_plain
 from gitleaks_eval.coverage.separating import hidden_alone
 from gitleaks_eval.coverage.subject import Asker, Findings, Subject
 from gitleaks_eval.repositories.cache import BuiltRepository
@@ -183,7 +183,10 @@ class _Asking:
             return RuleResult(rule.id, rule.own, made, 0, REPORTED_AS, name, reason=reason_for_silence(rule))
         if rule.id in self.hidden_by:
             return RuleResult(rule.id, rule.own, made, 0, ALLOWLISTED, hidden_by=self.hidden_by[rule.id])
-        return RuleResult(rule.id, rule.own, made, 0, NEVER_FIRES, reason=reason_for_silence(rule) or said)
+        shown = reason_for_silence(rule)
+        if not shown and (plain := too_plain(self.samples[rule.id], rule)):
+            return RuleResult(rule.id, rule.own, made, 0, NOT_SAMPLED, reason=plain)
+        return RuleResult(rule.id, rule.own, made, 0, NEVER_FIRES, reason=shown or said)
 
     def _alone(self, rule_id: str, repository: BuiltRepository) -> str:
         try:

@@ -138,6 +138,9 @@ class _Writer:
             usual_length = self.below(12) if self.variant > 1 else 0
         if node.lazy and not (is_text and most is None):
             usual_length = min(usual_length, least + (self.below(6) if self.variant > 1 else 0))
+        if in_secret and self.variant % 2 and (is_text or (node.lazy and _is_token(ranges))):
+            # What is asked of a secret, such as entropy, is not met by the shortest of `(\S+?)`.
+            usual_length = 20 + self.below(12)
         if least >= 16:
             usual_length = max(usual_length, least + self.below(9))
         usual_length = max(usual_length, least)

@@ -247,6 +247,13 @@ def problems_of(sample: Sample, rule: Rule, clear: Sequence[Foreseen]) -> int:
     return problems
 
 
+def too_plain(samples: Iterable[Sample], rule: Rule) -> str:
+    """Why it says nothing of a rule that none of these is found: no value is above its entropy; else empty."""
+    if rule.entropy and all(entropy(one.value) <= rule.entropy for one in samples):
+        return f"no value of its regex was made whose entropy is above {rule.entropy:g}"
+    return ""
+
+
 def _with_required(sample: Sample, rule: Rule, on: Bench, number: int) -> Sample:
     """The sample with values of the rules that this one wants to see near it."""
     lines = sample.text

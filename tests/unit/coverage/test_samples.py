@@ -20,6 +20,7 @@ from gitleaks_eval.coverage.samples import (
     reason_for_silence,
     samples_of,
     samples_or_reason,
+    too_plain,
 )
 from gitleaks_eval.coverage.separating import by_number, hidden_alone
 
@@ -71,6 +72,22 @@ def test_a_sample_is_clear_of_allowlists_and_stop_words_and_above_the_entropy() 
     for sample in sampled(rule, 5, [replace(NOTHING, stopwords=("Q",))]):
         assert not re.search("^[a-m]|q", sample.value)
         assert entropy(sample.value) > 4.2
+
+
+@pytest.mark.parametrize("group", [r"[^\s\"]+?", r"\S{1,255}", ".+", r"\S{3,}", "[a-z]*?"])
+def test_a_secret_of_any_characters_is_made_long_enough_for_its_entropy(group: str) -> None:
+    rule = a_rule(regex=f'(?i)(?:token|secret)\\s*?=\\s*?"({group})"', keywords=("token", "secret"), entropy=3.35)
+    for sample in sampled(rule, 5):
+        assert entropy(sample.value) > 3.35
+
+
+def test_samples_that_are_all_too_plain_for_a_rule_say_nothing_of_it() -> None:
+    # By its letters it could be above that; what is made of it is not.
+    plain = a_rule(regex="acme_" + "(?:aaaa|bbbb)" * 40 + "[a-z]", entropy=1.3)
+    assert too_plain(sampled(plain), plain) == "no value of its regex was made whose entropy is above 1.3"
+    assert not reason_for_silence(plain)
+    assert not too_plain(sampled(a_rule()), a_rule())
+    assert not too_plain(sampled(a_rule(entropy=0)), a_rule(entropy=0))
 
 
 def test_a_sample_stands_where_the_rule_asks_for_and_no_entry_is_about_it() -> None:
