@@ -7,7 +7,7 @@ import contextlib
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -19,9 +19,11 @@ from gitleaks_eval.coverage.layers import Layers
 from gitleaks_eval.coverage.separating import by_number, hidden_alone
 from gitleaks_eval.engine.clones import shared_clone
 from gitleaks_eval.engine.excerpt import ANY_LINE, Files, Known, build_excerpt, files_of
+from gitleaks_eval.engine.masks import masks_made
 from gitleaks_eval.engine.real_side import Side, side_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.repositories.cache import BuiltRepository
+from gitleaks_eval.scenarios.masking import Masks
 from gitleaks_eval.scenarios.scenario import RealRepository
 from gitleaks_eval.scoring.real_differences import (
     LOST,
@@ -53,11 +55,15 @@ def causes_of(
     """
     causes = {change: f"reported as {rule} alone" for change, rule in still_reported(found, sides[0], sides[1]).items()}
     causes |= {change: text for change in found if (text := _stated(change, names))}
+    masks = masks_made(session.workbench(names[0]).bench, repository.name)
+    raw = {shown: text for text, shown in masks.shown.items()}
     ends = time.monotonic() + SECONDS_IN_ALL
     for kind, finder, is_last in _QUESTIONS:
-        asked = {change: _asked(change, finder) for change in found if change.kind == kind and change not in causes}
+        asked = {
+            change: _asked(change, finder, raw) for change in found if change.kind == kind and change not in causes
+        }
         if asked:
-            question = _Question(kind, names[finder], names[1 - finder], is_last, ends)
+            question = _Question(kind, names[finder], names[1 - finder], masks, is_last, ends)
             proven = _causes_of_missing(session, repository, question, list(asked.values()))
             causes |= {change: proven[one] for change, one in asked.items() if one in proven}
     return causes
@@ -88,23 +94,29 @@ class _Question(NamedTuple):
     kind: str
     finder: str
     missing: str
+    masks: Masks
     is_last: bool
     ends: float
 
 
 class _Asked(NamedTuple):
-    """A finding of one side, and what it is looked for by: what only stands on another line, on its line."""
+    """A finding of one side as the scanner has it, and what it is looked for by.
+
+    What only stands on another line is looked for on its line.
+    """
 
     finding: RealFinding
     known: Known
 
 
-def _asked(change: Change, finder: int) -> _Asked:
+def _asked(change: Change, finder: int, raw: Mapping[str, str]) -> _Asked:
     sides = change.baseline, change.candidate
     one, other = sides[finder], sides[1 - finder]
     assert one is not None  # noqa: S101 - only what a side has found is asked of it
+    path, rule_id = raw.get(one.file_path, one.file_path), raw.get(one.rule_id, one.rule_id)
+    one = one._replace(file_path=path, rule_id=rule_id)
     line = one.line_number if change.kind == MOVED and other and other.value == one.value else ANY_LINE
-    return _Asked(one, Known(one.file_path, one.rule_id, one.value, line))
+    return _Asked(one, Known(path, rule_id, one.value, line))
 
 
 def _causes_of_missing(
@@ -116,7 +128,7 @@ def _causes_of_missing(
         causes = {one: text for one in asked if (text := _told(finder, missing, one.finding))}
         rest = [one for one in asked if one not in causes]
         if rest:
-            search = _Search(finder, missing, Path(folder))
+            search = _Search(finder, missing, Path(folder), question.masks)
             # What is proven by the time that something fails stays.
             with contextlib.suppress(EvaluationError, InputError, OSError):
                 clone = shared_clone(session.workbench(question.missing).bench, repository)
@@ -128,7 +140,7 @@ def _causes_of_missing(
             # Both rules may be there with both.
             prefixed = question.kind == RELABELLED
             causes |= {
-                one: f"{one.finding.rule_id} with {missing.name}: {text}" if prefixed else text
+                one: f"{question.masks(one.known.rule_id)} with {missing.name}: {text}" if prefixed else text
                 for one, text in proven.items()
             }
         return causes
@@ -156,6 +168,7 @@ class _Search:
     finder: Side
     missing: Side
     folder: Path
+    masks: Masks
     proven: dict[Known, str] = field(default_factory=dict)
 
     def look(self, files: Files, wanted: set[Known], *, is_last: bool) -> None:
@@ -228,7 +241,8 @@ class _Search:
         seen = self.missing.seen(excerpt)
         for one in wanted:
             if one._replace(path=_plain(one.path)) in seen:
-                what = PurePosixPath(one.path).suffix or PurePosixPath(one.path).name
+                shown = PurePosixPath(self.masks(one.path))
+                what = shown.suffix or shown.name
                 self.proven[one] = printable(f"{self.missing.name} passes over {what} files")
         shutil.rmtree(self.folder / "renamed", ignore_errors=True)
 
