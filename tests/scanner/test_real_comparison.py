@@ -192,7 +192,9 @@ def test_each_difference_between_configurations_has_its_cause(reconfigured: Ran)
 
 def test_what_is_moved_or_has_another_rule_has_its_cause(reconfigured: Ran) -> None:
     (pair,) = reconfigured.pairs.values()
-    causes = {(kind, row["file_path"]): row["cause"] for kind, row in rows(pair, "mixed") if kind not in {"lost", "new"}}
+    causes = {
+        (kind, row["file_path"]): row["cause"] for kind, row in rows(pair, "mixed") if kind not in {"lost", "new"}
+    }
     assert causes == {
         ("moved", "parts.txt"): "another secretGroup of the rule",
         ("moved", "twice.txt"): "hidden by head.toml rules[2].allowlists[0].regexes[0]",
