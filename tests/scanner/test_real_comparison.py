@@ -16,7 +16,26 @@ from ran import Ran, evaluate
 
 OLD, NEW = "8.18.4", "8.30.1"
 KINDS = ("lost", "new", "moved", "relabelled", "severity_changed")
-BASE = "[extend]\nuseDefault = true\n"
+EXTENDED = "[extend]\nuseDefault = true\n"
+OF_ONES_OWN = """\
+[[rules]]
+id = "parts"
+regex = "part_([a-z]{{8}})_([a-z]{{8}})"
+secretGroup = {group}
+[[rules]]
+id = "twice"
+regex = "twice_[a-z]{{12}}"
+[[rules.allowlists]]
+regexTarget = "line"
+regexes = ["{hidden}"]
+[[rules]]
+id = "one-kind"
+regex = "{one}_[a-z]{{10}}"
+[[rules]]
+id = "other-kind"
+regex = "{other}_[a-z]{{10}}"
+"""
+BASE = EXTENDED + OF_ONES_OWN.format(group=1, hidden="second", one="kind", other="never")
 HEAD = """\
 [extend]
 useDefault = true
@@ -29,6 +48,7 @@ stopwords = ["{stopword}"]
 id = "generic-api-key"
 entropy = 4.9
 """
+OWN_OF_HEAD = OF_ONES_OWN.format(group=2, hidden="first", one="never", other="kind")
 Findings = Counter[tuple[str, str, int, str]]
 
 
@@ -53,6 +73,9 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "old/picture.png": f"TOKEN={token('picture')}\n",
         "stopped.env": f"TOKEN={token('stopped')}\n",
         "allowed.env": f"TOKEN={token('allowed')} # gitleaks:allow\n",
+        "parts.txt": "part_abcdefgh_ijklmnop\n",
+        "twice.txt": "first twice_abcdefghijkl\n\nsecond twice_abcdefghijkl\n",
+        "kind.txt": "kind_abcdefghij\n",
         "settings.py": "api_key = '" + "".join(map(chr, [*range(97, 109), *range(50, 58), *range(97, 109)])) + "'\n",
     }
     for name, text in files.items():
@@ -85,7 +108,8 @@ def upgraded(repositories: Path, gitleaks: Callable[[str], Path], tmp_path_facto
 def reconfigured(repositories: Path, gitleaks: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Ran:
     folder = tmp_path_factory.mktemp("reconfigured")
     (folder / "base.toml").write_text(BASE, encoding="ascii")
-    (folder / "head.toml").write_text(HEAD.format(stopword=token("stopped")[20:30]), encoding="ascii")
+    head = HEAD.format(stopword=token("stopped")[20:30]) + OWN_OF_HEAD
+    (folder / "head.toml").write_text(head, encoding="ascii")
     return evaluate(
         folder,
         f"--gitleaks-binary={gitleaks(NEW)}",
@@ -166,6 +190,18 @@ def test_each_difference_between_configurations_has_its_cause(reconfigured: Ran)
     }
 
 
+def test_what_is_moved_or_has_another_rule_has_its_cause(reconfigured: Ran) -> None:
+    (pair,) = reconfigured.pairs.values()
+    causes = {
+        (kind, row["file_path"]): row["cause"] for kind, row in rows(pair, "mixed") if kind not in {"lost", "new"}
+    }
+    assert causes == {
+        ("moved", "parts.txt"): "another secretGroup of the rule",
+        ("moved", "twice.txt"): "hidden by head.toml rules[2].allowlists[0].regexes[0]",
+        ("relabelled", "kind.txt"): "one-kind with head.toml: another regex of the rule",
+    }
+
+
 def test_the_report_for_people_names_repositories_groups_and_secrets(upgraded: Ran) -> None:
     for title in ("### Real repositories", "### Differences by rule and cause", "### Secrets that differ"):
         assert title in upgraded.markdown
@@ -196,7 +232,7 @@ config = "own"
 version = "8.30.1"
 config = "builtin"
 """
-SKIPPED = f"{BASE}[allowlist]\npaths = ['''^skipped/''']\n"
+SKIPPED = f"{EXTENDED}[allowlist]\npaths = ['''^skipped/''']\n"
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,10 @@
 """A small repository with the files that some findings stand in, so that dozens of scans of it cost a second."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import NamedTuple
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.repositories.build import build
@@ -11,38 +12,43 @@ from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.head import contents_of
 from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.scenarios.recipe import DEFAULT_BRANCH, Commit, Part, Recipe
-from gitleaks_eval.scoring.real_differences import RealFinding
 
 LARGEST_FILE = 4 << 20
 LARGEST = 64 << 20
 _WHEN = datetime(2024, 1, 1, tzinfo=timezone.utc)
 
-# What a finding is known by in an excerpt, where commits are others.
-Known = tuple[str, str, str]
+ANY_LINE = 0
 Files = Mapping[str, Sequence[bytes]]
 
 
-def known(one: RealFinding) -> Known:
-    """Path, rule and the hash of the value."""
-    return one.file_path, one.rule_id, one.value
+class Known(NamedTuple):
+    """What a finding is known by in an excerpt, where commits are others; `value` is a hash."""
+
+    path: str
+    rule_id: str
+    value: str
+    line_number: int = ANY_LINE
 
 
-def files_of(clone: Path, findings: Sequence[RealFinding], seconds: float) -> Files:
+def files_of(clone: Path, findings: Iterable[tuple[str, Known]], seconds: float) -> Files:
     """The distinct contents, by path, of the files that the findings stand in, as their commits have them.
 
-    Of findings that are known alike one is enough. What is too large is left out, and so is a path that is masked.
+    `findings` are commits and what is known there. Of those that are known alike one is enough. What is too large is
+    left out, and so is a path that is masked.
 
     Raises:
         EvaluationError: when git cannot read the clone, or not in `seconds`.
     """
-    first = {known(one): one for one in reversed(findings)}
-    names = {f"{one.commit}:{one.file_path}".encode("utf-8", "surrogateescape"): one for one in first.values()}
+    first: dict[Known, str] = {}
+    for commit, one in findings:
+        first.setdefault(one, commit)
+    names = {f"{commit}:{one.path}".encode("utf-8", "surrogateescape"): one for one, commit in first.items()}
     found: defaultdict[str, dict[bytes, None]] = defaultdict(dict)
     total = 0
     for one, content in zip(names.values(), contents_of(clone, names, LARGEST_FILE, seconds), strict=True):
-        if content and total + len(content) <= LARGEST and content not in found[one.file_path]:
+        if content and total + len(content) <= LARGEST and content not in found[one.path]:
             total += len(content)
-            found[one.file_path][content] = None
+            found[one.path][content] = None
     return {path: list(contents) for path, contents in found.items() if contents}
 
 

@@ -6,24 +6,38 @@ The scans are of an excerpt, and only what the one finds there and the other doe
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.coverage.entries import COMMIT
 from gitleaks_eval.coverage.layers import Layers
 from gitleaks_eval.coverage.separating import by_number, hidden_alone
 from gitleaks_eval.engine.clones import shared_clone
-from gitleaks_eval.engine.excerpt import Files, Known, build_excerpt, files_of, known
+from gitleaks_eval.engine.excerpt import ANY_LINE, Files, Known, build_excerpt, files_of
+from gitleaks_eval.engine.masks import masks_made
 from gitleaks_eval.engine.real_side import Side, side_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.repositories.cache import BuiltRepository
+from gitleaks_eval.scenarios.masking import Masks
 from gitleaks_eval.scenarios.scenario import RealRepository
-from gitleaks_eval.scoring.real_differences import LOST, NEW, RELABELLED, Change, RealFinding, still_reported
+from gitleaks_eval.scoring.real_differences import (
+    LOST,
+    MOVED,
+    NEW,
+    RELABELLED,
+    SEVERITY_CHANGED,
+    Change,
+    RealFinding,
+    still_reported,
+)
 
+# A gate must end: what is not proven by then has no cause.
+SECONDS_IN_ALL = 120
 # What a rule is made of, but for its allowlists, which are entries.
 KEYS = ("regex", "entropy", "keywords", "path", "secretGroup")
 
@@ -40,76 +54,111 @@ def causes_of(
     What cannot be looked into, or not in time, has none: it is a difference all the same.
     """
     causes = {change: f"reported as {rule} alone" for change, rule in still_reported(found, sides[0], sides[1]).items()}
-    causes |= _relabelled(session, names, repository, [one for one in found if one.kind == RELABELLED])
-    for kind, finder, missing in ((LOST, names[0], names[1]), (NEW, names[1], names[0])):
-        unproven = [change for change in found if change.kind == kind and change not in causes]
-        if unproven:
-            proven = _causes_of_missing(session, repository, finder, missing, [one.finding for one in unproven])
-            causes.update({change: proven[key] for change in unproven if (key := _exactly(change.finding)) in proven})
+    causes |= {change: text for change in found if (text := _stated(change, names))}
+    masks = masks_made(session.workbench(names[0]).bench, repository.name)
+    raw = {shown: text for text, shown in masks.shown.items()}
+    ends = time.monotonic() + SECONDS_IN_ALL
+    for kind, finder, is_last in _QUESTIONS:
+        asked = {
+            change: _asked(change, finder, raw) for change in found if change.kind == kind and change not in causes
+        }
+        if asked:
+            question = _Question(kind, names[finder], names[1 - finder], masks, is_last, ends)
+            proven = _causes_of_missing(session, repository, question, list(asked.values()))
+            causes |= {change: proven[one] for change, one in asked.items() if one in proven}
     return causes
 
 
-def _relabelled(
-    session: Session, names: tuple[str, str], repository: RealRepository, found: Sequence[Change]
-) -> dict[Change, str]:
-    causes: dict[Change, str] = {}
-    if not found:
-        return causes
-    with tempfile.TemporaryDirectory(prefix="causes-", dir=session.folder) as folder:
-        before, after = (side_of(session, name, repository, Path(folder)) for name in names)
-    for change in found:
-        old, new = (one.rule_id if one else "" for one in (change.baseline, change.candidate))
-        if alias_of(old, new):
-            causes[change] = "one rule, renamed"
-        elif old not in after.rules and not after.subject.builtin_problem:
-            causes[change] = after.without_rule(old)
-        elif new not in before.rules and not before.subject.builtin_problem:
-            causes[change] = before.without_rule(new)
-    return causes
+def _stated(change: Change, names: tuple[str, str]) -> str:
+    """What the two findings say themselves."""
+    old, new = change.baseline, change.candidate
+    if old is None or new is None:
+        return ""
+    if change.kind == RELABELLED and alias_of(old.rule_id, new.rule_id):
+        return "one rule, renamed"
+    # The policy knows rule, path and whether it is in HEAD, and the first two are the same.
+    if change.kind == SEVERITY_CHANGED and old.in_head != new.in_head:
+        in_head, history = names if old.in_head else reversed(names)
+        return f"the severity policy: in HEAD with {in_head}, in history alone with {history}"
+    return ""
 
 
-Exactly = tuple[str, Known]
+# For each kind, the side that has found what the other does not report. What has another rule is asked of both sides,
+# and only the last time whether it is the scanner's own doing.
+_QUESTIONS = ((LOST, 0, True), (NEW, 1, True), (MOVED, 0, True), (RELABELLED, 0, False), (RELABELLED, 1, True))
 
 
-def _exactly(one: RealFinding) -> Exactly:
-    return one.commit, known(one)
+class _Question(NamedTuple):
+    """Why the candidate `missing` does not report what `finder` does; where it `is_last` the scanner may be it."""
+
+    kind: str
+    finder: str
+    missing: str
+    masks: Masks
+    is_last: bool
+    ends: float
+
+
+class _Asked(NamedTuple):
+    """A finding of one side as the scanner has it, and what it is looked for by.
+
+    What only stands on another line is looked for on its line.
+    """
+
+    finding: RealFinding
+    known: Known
+
+
+def _asked(change: Change, finder: int, raw: Mapping[str, str]) -> _Asked:
+    sides = change.baseline, change.candidate
+    one, other = sides[finder], sides[1 - finder]
+    assert one is not None  # noqa: S101 - only what a side has found is asked of it
+    path, rule_id = raw.get(one.file_path, one.file_path), raw.get(one.rule_id, one.rule_id)
+    one = one._replace(file_path=path, rule_id=rule_id)
+    line = one.line_number if change.kind == MOVED and other and other.value == one.value else ANY_LINE
+    return _Asked(one, Known(path, rule_id, one.value, line))
 
 
 def _causes_of_missing(
-    session: Session, repository: RealRepository, finder: str, missing: str, findings: Sequence[RealFinding]
-) -> dict[Exactly, str]:
-    """Why the candidate `missing` does not report what `finder` does."""
+    session: Session, repository: RealRepository, question: _Question, asked: Sequence[_Asked]
+) -> dict[_Asked, str]:
     with tempfile.TemporaryDirectory(prefix="causes-", dir=session.folder) as folder:
-        sides = [side_of(session, name, repository, Path(folder)) for name in (finder, missing)]
-        causes = _told(sides[0], sides[1], findings)
-        rest = [one for one in findings if _exactly(one) not in causes]
+        names = (question.finder, question.missing)
+        finder, missing = (side_of(session, name, repository, Path(folder), question.ends) for name in names)
+        causes = {one: text for one in asked if (text := _told(finder, missing, one.finding))}
+        rest = [one for one in asked if one not in causes]
         if rest:
-            search = _Search(sides[0], sides[1], Path(folder))
+            search = _Search(finder, missing, Path(folder), question.masks)
             # What is proven by the time that something fails stays.
             with contextlib.suppress(EvaluationError, InputError, OSError):
-                clone = shared_clone(session.workbench(missing).bench, repository)
-                search.look(files_of(clone.path, rest, session.settings.timeout_seconds), set(map(known, rest)))
-            causes |= {_exactly(one): search.proven[known(one)] for one in rest if known(one) in search.proven}
+                clone = shared_clone(session.workbench(question.missing).bench, repository)
+                files = files_of(
+                    clone.path, [(one.finding.commit, one.known) for one in rest], session.settings.timeout_seconds
+                )
+                search.look(files, {one.known for one in rest}, is_last=question.is_last)
+            proven = {one: search.proven[one.known] for one in rest if one.known in search.proven}
+            # Both rules may be there with both.
+            prefixed = question.kind == RELABELLED
+            causes |= {
+                one: f"{question.masks(one.known.rule_id)} with {missing.name}: {text}" if prefixed else text
+                for one, text in proven.items()
+            }
         return causes
 
 
-def _told(finder: Side, missing: Side, findings: Sequence[RealFinding]) -> dict[Exactly, str]:
+def _told(finder: Side, missing: Side, one: RealFinding) -> str:
     """What the two sides' own words prove, without a scan."""
-    causes: dict[Exactly, str] = {}
-    rules = {rule.id for rule in missing.subject.effective.rules}
-    commits = {entry.text: entry for entry in missing.entries if entry.kind == COMMIT}
-    for one in findings:
-        if finder.scanner.mode != missing.scanner.mode:
-            causes[_exactly(one)] = f"mode {finder.scanner.mode}, and mode {missing.scanner.mode} with {missing.name}"
-        elif one.decoded and missing.depth is None:
-            causes[_exactly(one)] = f"{missing.name} does not decode"
-        elif one.decoded and missing.depth == 0:
-            causes[_exactly(one)] = _depths(finder, missing)
-        elif not missing.subject.builtin_problem and one.rule_id not in rules:
-            causes[_exactly(one)] = missing.without_rule(one.rule_id)
-        elif entry := commits.get(one.commit):
-            causes[_exactly(one)] = f"hidden by {missing.title(entry)}"
-    return causes
+    if finder.scanner.mode != missing.scanner.mode:
+        return f"mode {finder.scanner.mode}, and mode {missing.scanner.mode} with {missing.name}"
+    if one.decoded and missing.depth is None:
+        return f"{missing.name} does not decode"
+    if one.decoded and missing.depth == 0:
+        return _depths(finder, missing)
+    if not missing.subject.builtin_problem and one.rule_id not in missing.rules:
+        return missing.without_rule(one.rule_id)
+    if entry := missing.commits.get(one.commit):
+        return f"hidden by {missing.title(entry)}"
+    return ""
 
 
 @dataclass(slots=True)
@@ -119,17 +168,19 @@ class _Search:
     finder: Side
     missing: Side
     folder: Path
+    masks: Masks
     proven: dict[Known, str] = field(default_factory=dict)
 
-    def look(self, files: Files, wanted: set[Known]) -> None:
-        """Prove what can be proven of what is wanted, from the likely to the last resort."""
+    def look(self, files: Files, wanted: set[Known], *, is_last: bool) -> None:
+        """Prove what can be proven of what is wanted, from the likely to the last resort, the scanner itself."""
         excerpt = build_excerpt(files, self.folder / "excerpt")
         wanted = wanted & self.finder.seen(excerpt) - self.missing.seen(excerpt)
         self._depth(excerpt, wanted)
         self._entries(excerpt, self._open(wanted))
         self._definitions(excerpt, self._open(wanted))
         self._paths(files, self._open(wanted))
-        self._engine(excerpt, self._open(wanted))
+        if is_last:
+            self._engine(excerpt, self._open(wanted))
 
     def _open(self, wanted: set[Known]) -> set[Known]:
         return wanted - self.proven.keys()
@@ -142,7 +193,7 @@ class _Search:
 
     def _entries(self, excerpt: BuiltRepository, wanted: set[Known]) -> None:
         """Name the entries that hide a finding when all the others are removed."""
-        titled = self.missing.titled({rule for _, rule, _ in wanted})
+        titled = self.missing.titled({one.rule_id for one in wanted})
         if not wanted or not titled:
             return
         hidden = wanted & self.missing.seen(excerpt, self.missing.without(titled))
@@ -160,7 +211,7 @@ class _Search:
 
     def _definitions(self, excerpt: BuiltRepository, wanted: set[Known]) -> None:
         """Name the key of a rule that brings a finding back when it is as the finder has it."""
-        rules = {rule for _, rule, _ in wanted}
+        rules = {one.rule_id for one in wanted}
         for key in KEYS:
             layers = self.missing.with_keys_of(self.finder, rules, (key,)) if rules else None
             self._try(excerpt, wanted, layers, f"another {key} of the rule")
@@ -182,15 +233,16 @@ class _Search:
 
     def _paths(self, files: Files, wanted: set[Known]) -> None:
         """Say which files the candidate passes over: under a name without its ending the same text is found."""
-        paths = {path for path, _, _ in wanted}
+        paths = {one.path for one in wanted}
         if not paths:
             return
         there = {path: contents for path, contents in files.items() if path in paths}
         excerpt = build_excerpt(there, self.folder / "renamed", _plain)
         seen = self.missing.seen(excerpt)
         for one in wanted:
-            if (_plain(one[0]), *one[1:]) in seen:
-                what = PurePosixPath(one[0]).suffix or PurePosixPath(one[0]).name
+            if one._replace(path=_plain(one.path)) in seen:
+                shown = PurePosixPath(self.masks(one.path))
+                what = shown.suffix or shown.name
                 self.proven[one] = printable(f"{self.missing.name} passes over {what} files")
         shutil.rmtree(self.folder / "renamed", ignore_errors=True)
 

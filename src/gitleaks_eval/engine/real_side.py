@@ -15,7 +15,7 @@ from gitleaks_eval.config.tables import tables, value_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import turn
 from gitleaks_eval.core.text import printable, shown_path
-from gitleaks_eval.coverage.entries import OVERRIDE, PATH, Entry, builtin_entries, entries_of
+from gitleaks_eval.coverage.entries import COMMIT, OVERRIDE, PATH, Entry, builtin_entries, entries_of
 from gitleaks_eval.coverage.layers import Layers, with_rule, without, write_layers
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.subject import Subject, subject_of
@@ -28,7 +28,7 @@ from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners.scan import Scanner, unread
 from gitleaks_eval.scenarios.scenario import RealRepository
 
-# A gate must end: what is not proven by then has no cause.
+# Of the time for all questions.
 SECONDS_AT_MOST = 60
 SHOWN_OF_A_PATTERN = 40
 
@@ -60,6 +60,11 @@ class Side:
         subject = self.subject
         own = [one for one in entries_of(subject.layers, {}, subject.dialect) if one.kind != OVERRIDE]
         return own + builtin_entries(subject.layers, subject.dialect)
+
+    @cached_property
+    def commits(self) -> Mapping[str, Entry]:
+        """The entries that allow a whole commit, by its id."""
+        return {entry.text: entry for entry in self.entries if entry.kind == COMMIT}
 
     @cached_property
     def rules(self) -> Mapping[str, Rule]:
@@ -129,18 +134,23 @@ class Side:
     def seen(self, repository: BuiltRepository, layers: Layers | None = None) -> set[Known]:
         """What is found in a repository with the configuration under test, or with other layers.
 
+        Each finding is known twice, on its line and on any.
+
         Raises:
             EvaluationError: when the scan failed or does not count, or the time is over.
         """
         if time.monotonic() > self.ends:
-            raise EvaluationError(f"what hides findings was not found in {SECONDS_AT_MOST} s")
+            raise EvaluationError("what hides findings was not found in time")
         with tempfile.TemporaryDirectory(prefix="config-", dir=self.folder) as folder:
             config = self.scanner.config if layers is None else write_layers(layers, Path(folder))
             with turn(self.turns, os.cpu_count() or 1):
                 scan = replace(self.scanner, config=config).scan(repository.path, obey_allow=False)
         if problem := unread(scan, repository.readable):
             raise EvaluationError(f"a scan of an excerpt does not count: {problem}")
-        return {(one["File"], one["RuleID"], self.keyed(one["Secret"])) for one in scan.findings}
+        found = [
+            (Known(one["File"], one["RuleID"], self.keyed(one["Secret"])), one["StartLine"]) for one in scan.findings
+        ]
+        return {one for one, _ in found} | {one._replace(line_number=line) for one, line in found}
 
     @cached_property
     def _all_titled(self) -> dict[str, list[Entry]]:
@@ -159,8 +169,8 @@ class Side:
         return layers
 
 
-def side_of(session: Session, name: str, repository: RealRepository, folder: Path) -> Side:
-    """A candidate of the run in a repository, with a minute to explain what it does not report.
+def side_of(session: Session, name: str, repository: RealRepository, folder: Path, ends: float) -> Side:
+    """A candidate of the run in a repository, with a minute to explain what it does not report, but not beyond `ends`.
 
     Raises:
         EvaluationError: when it has no scanner, or none for this repository.
@@ -181,5 +191,5 @@ def side_of(session: Session, name: str, repository: RealRepository, folder: Pat
         root=root,
         folder=folder,
         turns=session.turns(name),
-        ends=time.monotonic() + SECONDS_AT_MOST,
+        ends=min(time.monotonic() + SECONDS_AT_MOST, ends),
     )

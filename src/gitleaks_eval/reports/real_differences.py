@@ -1,6 +1,7 @@
 """What two candidates differ in on real repositories, in the reports of a comparison and in the terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gitleaks_eval.core.text import few, markdown, printable
@@ -26,7 +27,7 @@ def real_json(real: Real) -> list[dict[str, Any]]:
 
 
 def real_lines(real: Real) -> Iterator[str]:
-    """A line a repository that differs, one for all others, and one for each of the largest groups."""
+    """A line a repository that differs, one for all others, and at most eleven for what differs."""
     alike = [one for one in real.compared if not one.differs]
     if alike:
         names = few([one.repository for one in alike], 3)
@@ -36,12 +37,32 @@ def real_lines(real: Real) -> Iterator[str]:
             yield printable(f"real  {one.repository}  {_numbers(one)}{_cost(one)}")
             if one.production:
                 yield printable(f"real  {one.repository}  in production: {_numbers(one.production)}")
-    found = real.groups()
-    for group in found[:GROUPS_AT_MOST]:
-        yield printable(f"  {group_text(group)}{' (approved)' * (group in real.approved)}")
+    approved = [one for one in real.groups() if one in real.approved]
+    for line in (*_group_lines(real.to_review()), *(f"{line} (approved)" for line in _group_lines(approved))):
+        yield printable(f"  {line}")
+
+
+def _group_lines(found: Sequence[Group]) -> Iterator[str]:
+    """A line for each of the largest groups; where there are too many, one for all rules of a kind and cause."""
     if len(found) > GROUPS_AT_MOST:
-        rest = found[GROUPS_AT_MOST:]
-        yield f"  and {sum(one.count for one in rest)} more of {len(rest)} rules and causes: see comparison.md"
+        found = _by_cause(found)
+    yield from map(group_text, found[:GROUPS_AT_MOST])
+    if rest := found[GROUPS_AT_MOST:]:
+        yield f"and {sum(one.count for one in rest)} more of {len(rest)} causes: see comparison.md"
+
+
+def _by_cause(found: Iterable[Group]) -> list[Group]:
+    together: defaultdict[tuple[str, str | None], list[Group]] = defaultdict(list)
+    for one in found:
+        together[one.kind, one.cause].append(one)
+    merged = []
+    for (kind, cause), groups in together.items():
+        rules = list(dict.fromkeys(_rules(one.rule_id, one) for one in groups))
+        named = rules[0] if len(rules) == 1 else f"{len(rules)} rules ({few(rules, 3)})"
+        repositories = tuple(dict.fromkeys(name for one in groups for name in one.repositories))
+        counts = [sum(numbers) for numbers in zip(*((one.count, one.in_head) for one in groups), strict=True)]
+        merged.append(Group(kind, named, None, cause, repositories, *counts))
+    return sorted(merged, key=lambda one: (not one.in_head, -one.count))
 
 
 def real_markdown(real: Real) -> Iterator[str]:
@@ -88,7 +109,7 @@ def _secrets_markdown(real: Real) -> Iterator[str]:
 
 def failed_text(real: Real) -> str:
     """What the test of a repository says: how much differs, and the largest groups that nobody has approved."""
-    lines = [*map(_numbers, real.compared), *map(group_text, real.to_review()[:GROUPS_AT_MOST])]
+    lines = [*map(_numbers, real.compared), *_group_lines(real.to_review())]
     return "\n  ".join(map(printable, lines))
 
 

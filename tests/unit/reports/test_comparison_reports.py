@@ -13,7 +13,7 @@ from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.core.text import markdown
 from gitleaks_eval.reports.comparison import LISTED_AT_MOST, Compared, comparison_json, comparison_markdown
 from gitleaks_eval.reports.comparison_lines import LINES_AT_MOST, comparison_lines
-from gitleaks_eval.reports.real_differences import real_lines
+from gitleaks_eval.reports.real_differences import group_text, real_lines
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
 from gitleaks_eval.scoring.comparison import Pair, compare, neighbours
 from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
@@ -289,3 +289,20 @@ def test_what_scans_of_real_repositories_take_is_shown_where_it_is_known(
     finding = RealFinding("c1", "a.env", "a", 3, "github-pat", "v1", "HIGH", in_head=True)
     one = RealComparison("repo", "c1", 0, folded([Change(LOST, finding, None)], {}), times, peaks)
     assert next(real_lines(Real((one,)))) == f"real  repo  {said}"
+
+
+def test_what_differs_in_many_rules_is_read_in_a_line_a_cause() -> None:
+    findings = [
+        RealFinding("c1", "a.env", "a", line, f"rule-{line:02}", f"v{line}", "HIGH", True) for line in range(30)
+    ]
+    lost = [Change(LOST, one, None) for one in findings]
+    causes = {**dict.fromkeys(lost[:20], "does not decode"), **dict.fromkeys(lost[20:], "no such rule")}
+    real = Real((RealComparison("repo", "c1", 0, folded(lost, causes)),))
+    assert list(real_lines(real))[1:] == [
+        "  20 lost, 20 in HEAD  20 rules (rule-00, rule-01, rule-02, …)  does not decode  in repo",
+        "  10 lost, 10 in HEAD  10 rules (rule-20, rule-21, rule-22, …)  no such rule  in repo",
+    ]
+    (first, *others) = real.groups()
+    approved = list(real_lines(replace(real, approved={first: "as meant"})))
+    assert [line for line in approved if line.endswith("(approved)")] == [f"  {group_text(first)} (approved)"]
+    assert sum(int(line.split()[0]) for line in approved[1:]) == 1 + len(others)
