@@ -42,4 +42,18 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "alpha=krippendorff_alpha(units) if len(settings.models) > 1 else None,",
         "len(settings.models) >= 1",
     ): "the agreement of one model with itself is None either way: there are no pairs",
+    (
+        "against.py",
+        "if not (silent and accepted):",
+        "silent or accepted",
+    ): "a scan more, without anything removed or of nothing that is silent, which changes no answer",
+    ("builtin.py", "place = 0", "1"): "what is looked for begins with a line end, and no program does",
+    (
+        "client.py",
+        "most += price.cost(len(json.dumps(bodies[index])), MAX_TOKENS) if price else 0",
+        "1",
+    ): "the sum is looked at only where there is a price",
+    ("reftable.py", "if length <= 4 or start + length > end:", "5"): (
+        "the block would be one byte long, which is refused in the same words where it is taken apart"
+    ),
 }

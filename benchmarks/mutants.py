@@ -4,8 +4,8 @@
 happens in copies of the checkout with a home and a cache of their own: a mutant may write and remove what it likes.
 First each test file is run once, with probes in the source that note which mutants it would execute, in runs under test
 and other processes, too. This takes as long as all tests, and is remembered while the source and the file stay as they
-are. Then those files are run with the mutant until the first failure, tests of units first, the nearest first. For what
-an import executes, the nearest files are run. Other changes of the source leave the sample as it is.
+are. Then those files are run with the mutant until the first failure, those of units first. For what an import executes,
+the nearest files are run. Other changes of the source leave the sample as it is.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 NUMBER, SEED = 60, 10
 LEAST_SHARE = 0.95
 LANES = 2
-# So many test files are tried, the nearest first.
+# So many test files are tried.
 UNITS_AT_MOST, OTHERS_AT_MOST = 12, 12
 # A file is given up after so many seconds and so many times what it takes; when nobody knows that yet, later.
 PATIENCE_SECONDS, PATIENCE, FIRST_SECONDS = 60, 4, 900
@@ -215,12 +215,14 @@ class Held:
         return f"SURVIVED  {self.mutant}  held against {len(self.tried)} of {self.possible} test files that {which}"
 
 
-def chosen_tests(mutant: Mutant, nearest: Sequence[Path], tests: Iterable[Path], executing: set[Path]) -> Held:
-    """The files to try: those that execute the mutant, or near ones, units before others, the nearest first."""
-    worth = set(executing) if mutant.is_in_function else set(nearest)
-    ordered = [test for test in [*nearest, *(test for test in tests if test not in nearest)] if test in worth]
+def chosen_tests(mutant: Mutant, nearest: Sequence[Path], executing: set[Path], seconds: Mapping[Path, float]) -> Held:
+    """The files to try: of units the nearest first; of others the quickest first where they execute the mutant."""
+    worth = executing if mutant.is_in_function else set(nearest)
+    ordered = sorted(worth, key=lambda test: (nearest.index(test) if test in nearest else len(nearest), test))
     units = [test for test in ordered if test.parts[1] == "unit"]
     others = [test for test in ordered if test not in units]
+    if mutant.is_in_function:
+        others.sort(key=seconds.__getitem__)
     return Held(mutant, [*units[:UNITS_AT_MOST], *others[:OTHERS_AT_MOST]], len(ordered))
 
 
@@ -252,7 +254,7 @@ def held(mutants: list[Mutant], files: list[Path], folder: Path) -> list[Held]:
 
     def notice(lane: Lane, mutant: Mutant) -> Held:
         executing = {test for test, names in executed.items() if mutant.name in names}
-        chosen = chosen_tests(mutant, nearest(mutant.path), tests, executing)
+        chosen = chosen_tests(mutant, nearest(mutant.path), executing, seconds)
         result = replace(chosen, by=lane.notices(mutant, chosen.tried))
         print(result, flush=True)
         return result
