@@ -53,7 +53,4 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "most += price.cost(len(json.dumps(bodies[index])), MAX_TOKENS) if price else 0",
         "1",
     ): "the sum is looked at only where there is a price",
-    ("reftable.py", "if length <= 4 or start + length > end:", "5"): (
-        "the block would be one byte long, which is refused in the same words where it is taken apart"
-    ),
 }

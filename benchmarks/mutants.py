@@ -4,8 +4,8 @@
 happens in copies of the checkout with a home and a cache of their own: a mutant may write and remove what it likes.
 First each test file is run once, with probes in the source that note which mutants it would execute, in runs under test
 and other processes, too. This takes as long as all tests, and is remembered while the source and the file stay as they
-are. Then those files are run with the mutant until the first failure, those of units first. For what an import executes,
-the nearest files are run. Other changes of the source leave the sample as it is.
+are. Then those files are run with the mutant until the first failure, those of units first. For what an import
+executes, the nearest files are run. Other changes of the source leave the sample as it is.
 """
 
 import hashlib
