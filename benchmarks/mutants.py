@@ -1,267 +1,53 @@
-"""Whether tests notice faults: a seeded sample of mutants of the source, each held against the tests nearest to it.
+"""Whether tests notice faults: a seeded sample of mutants of the source, each held against the tests that execute it.
 
 `nox -s mutants -- [NUMBER] [SEED]` prints the share of mutants that a test notices, and those that none does. All
 happens in copies of the checkout with a home and a cache of their own: a mutant may write and remove what it likes.
-Of the tests of units, those files are run that execute the line, which one run of all of them shows first (it takes
-minutes); tests with scanners and of whole runs are held only against what those leave. A test file is run until its
-first failure, in a process forked from one that has imported pytest.
+First each test file is run once, with probes in the source that note which mutants it would execute, in runs under test
+and other processes, too. This takes as long as all tests, and is remembered while the source and the file stay as they
+are. Then those files are run with the mutant until the first failure, those of units first. For what an import
+executes, the nearest files are run. Other changes of the source leave the sample as it is.
 """
 
-import ast
+import hashlib
 import json
 import os
-import random
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from itertools import compress
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
-from types import MappingProxyType
+from typing import TypeVar
 
 from platformdirs import user_cache_path
 
 CHECKOUT = Path(__file__).parents[1]
 sys.path.insert(0, str(CHECKOUT / "tests/support"))
-from executed import NOTED, SOURCE  # noqa: E402 - beside this
+from faults import Mutant, mutants_of, mutated, probed, sampled  # noqa: E402 - beside this
 from forks import Forks  # noqa: E402 - of the tests
+from nearest import nearest_tests  # noqa: E402 - beside this
 
-Executing = Callable[["Mutant"], set[Path]]
+One = TypeVar("One")
+Result = TypeVar("Result")
 
 NUMBER, SEED = 60, 10
 LEAST_SHARE = 0.95
 LANES = 2
-# So many test files of units, which take a second each, and so many others.
-NEAREST_UNITS, NEAREST = 12, 6
-LONGEST_SECONDS, LONGEST_SECONDS_OF_UNITS = 300, 100
-PACKAGE = "gitleaks_eval"
-# What nobody can notice, and why: by file name, the line as it stands there, and what the mutant makes of a part of it.
-_BOUND = "a bound that nothing comes near: one more is as good"
-EQUIVALENT: dict[tuple[str, str, str], str] = {
-    ("making.py", "CHARACTERS_AT_MOST = 20_000", "20001"): _BOUND,
-    ("places_repository.py", "_WHEN = datetime(2026, 1, 1, 9, tzinfo=timezone.utc)", "10"): (
-        "the hour at which a commit of ours was made"
-    ),
-    (
-        "folder.py",
-        "_LOCK_SECONDS = 60",
-        "61",
-    ): "how long another run may hold a lock; a test would wait a minute",
-    (
-        "places_hiding.py",
-        "width = next(width for width in range(2, 99) if comb(width, width // 2) >= len(candidates))",
-        "3",
-    ): "one more bit in codes that are told apart with two",
-    (
-        "silencing.py",
-        "is_many = len(self.entries) > FORESEEN_AT_MOST",
-        "len(self.entries) >= FORESEEN_AT_MOST",
-    ): "both ways of asking have the same answer, and at the bound the same cost",
-    ("firing.py", "RULES_AT_MOST = 6_000", "6001"): _BOUND,
-    ("store.py", "LARGEST = 1_000_000", "1000001"): _BOUND,
-    ("html_views.py", "at_most = max(1, CELLS_AT_MOST // max(1, len(checks)))", "2"): (
-        "the rows of a page with more than 20000 checks, or of one check in more than 20000 scenarios"
-    ),
-    (
-        "faults.py",
-        'Fault("every line far off", (_move(40),), {DA: (1, "no location is right")}, 30, frozenset({FP, SC, SV})),',
-        "41",
-    ): "a line that is 40 away from the secret is as wrong as one that is 41 away",
-    (
-        "faults.py",
-        'return {"File": path, "RuleID": rule_id, "StartLine": line, "Commit": "1" * 40, "Secret": value}',
-        "41",
-    ): "the id of the one commit of a made-up report, which only names it",
-    (
-        "panel.py",
-        "alpha=krippendorff_alpha(units) if len(settings.models) > 1 else None,",
-        "len(settings.models) >= 1",
-    ): "the agreement of one model with itself is None either way: there are no pairs",
-}
-_FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
-
-
-# --- mutants
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A fault in a source file: the `index`-th of it, the line, what stands there and what it becomes."""
-
-    path: Path
-    index: int
-    line: int
-    end: int
-    before: str
-    after: str
-
-    def __str__(self) -> str:
-        """For people, in a line."""
-        return f"{self.path.relative_to('src', PACKAGE)}:{self.line}  {self.before}  ->  {self.after}"
-
-    @property
-    def equivalent(self) -> str | None:
-        """Why nobody can notice it, where that is known."""
-        if self.before == self.after:
-            return "it says the same"
-        lines = (CHECKOUT / self.path).read_text(encoding="utf-8").splitlines()
-        return EQUIVALENT.get((self.path.name, lines[self.line - 1].strip(), self.after))
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a node stands in a tree: a field of its parent, or an entry of it."""
-
-    parent: ast.AST
-    name: str
-    index: int | None
-
-    def put(self, node: ast.AST) -> None:
-        """Let this node stand here."""
-        if self.index is None:
-            setattr(self.parent, self.name, node)
-        else:
-            getattr(self.parent, self.name)[self.index] = node
-
-
-def _places(parent: ast.AST) -> Iterator[tuple[Place, ast.AST]]:
-    """Each node below that does something; types, decorators and assertions say something."""
-    for name, value in ast.iter_fields(parent):
-        if name in {"annotation", "returns", "decorator_list", "type_params"}:
-            continue
-        for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if isinstance(node, ast.AST) and not isinstance(node, ast.Assert) and not _is_for_tools(node):
-                yield Place(parent, name, index), node
-                yield from _places(node)
-
-
-def _is_for_tools(node: ast.AST) -> bool:
-    """Whether this is for type checkers, or for a module that is run."""
-    names = {one.id for one in ast.walk(node.test) if isinstance(one, ast.Name)} if isinstance(node, ast.If) else set()
-    return bool(names & {"TYPE_CHECKING", "__name__"})
-
-
-def _faults(tree: ast.Module) -> list[tuple[Place, ast.AST, ast.AST]]:
-    """Each place that may be faulty, with what stands there and what may stand there instead."""
-    return [(place, node, fault) for place, node in _places(tree) for fault in _faulty(place, node)]
-
-
-def _faulty(place: Place, node: ast.AST) -> Iterator[ast.AST]:
-    match node:
-        case ast.Compare(ops=[op, *others]):
-            yield ast.Compare(node.left, [_FLIPPED[type(op)](), *others], node.comparators)
-        case ast.BoolOp():
-            yield ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
-        case ast.UnaryOp(op=ast.Not()):
-            yield node.operand
-        case ast.Constant(value=bool()):
-            yield ast.Constant(not node.value)
-        case ast.Constant(value=int(number)):
-            yield ast.Constant(number + 1)
-        case ast.expr() if place.name in {"test", "ifs"}:
-            yield ast.UnaryOp(ast.Not(), node)
-        case ast.Return(value=ast.expr()):
-            yield ast.Return(ast.Constant(None))
-
-
-def mutants_of(path: Path) -> list[Mutant]:
-    """All mutants of a file, which is named from the checkout on."""
-    faults = _faults(ast.parse((CHECKOUT / path).read_text(encoding="utf-8")))
-    return [
-        Mutant(path, index, getattr(node, "lineno", 0), getattr(node, "end_lineno", 0), _text(node), _text(fault))
-        for index, (_, node, fault) in enumerate(faults)
-    ]
-
-
-def _text(node: ast.AST) -> str:
-    return " ".join(ast.unparse(node).split())[:100]
-
-
-def mutated(source: bytes, index: int) -> str:
-    """A source with one of its faults."""
-    tree = ast.parse(source)
-    place, _, fault = _faults(tree)[index]
-    place.put(fault)
-    return ast.unparse(tree) + "\n"
-
-
-# --- tests near to a module
-
-
-def nearest_tests(files: list[Path]) -> Callable[[Path], list[Path]]:
-    """What finds the tests of a source file: named like it, a few imports away, and with the most rare words of it."""
-    imports = {path: _imported(path, files) for path in files}
-    tests = [path for path in files if path.name.startswith("test_") and path.parts[0] == "tests"]
-    steps = {test: _steps(test, imports) for test in tests}
-    words = {path: set(re.findall(r"[a-z]{4,}", _source(path).lower())) for path in files}
-    known = Counter(word for test in tests for word in words[test])
-
-    def nearest(source: Path) -> list[Path]:
-        names = {source.stem.removeprefix("test_"), source.parent.name} - {PACKAGE, "__init__"}
-
-        def distance(test: Path) -> tuple[int, int, float]:
-            unlike = sum(name not in str(test) for name in names)
-            kinship = sum(1 / known[word] for word in words[test] & words[source])
-            return unlike, steps[test][source], -kinship
-
-        return sorted((test for test in tests if source in steps[test]), key=distance)
-
-    return nearest
-
-
-def _source(path: Path) -> str:
-    return (CHECKOUT / path).read_text(encoding="utf-8")
-
-
-def _imported(path: Path, files: list[Path]) -> set[Path]:
-    """The files of the project that a file imports, or names in a text; a package stands for all in it."""
-    text = _source(path)
-    names = set(re.findall(rf"{PACKAGE}(?:\.\w+)+", text))
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    # A run under test begins with the plugin, which collects the tests that ship.
-    runs = "pytester" in text
-    names |= {f"{PACKAGE}.plugin"} if runs else set()
-    collected = {file for file in files if runs and file.parts[0] == "src" and file.name.startswith("test_")}
-    return collected | {file for file in files if any(_is_called(file, name) for name in names)} - {path}
-
-
-def _is_called(file: Path, name: str) -> bool:
-    dotted = "." + ".".join(file.with_suffix("").parts)
-    package = dotted.rpartition(".")[0]
-    return dotted.endswith(f".{name}") or (name != PACKAGE and package.endswith(f".{name}"))
-
-
-def _steps(start: Path, imports: dict[Path, set[Path]]) -> dict[Path, int]:
-    steps, edge = {start: 0}, [start]
-    while edge:
-        edge = sorted({file for path in edge for file in imports[path]} - steps.keys())
-        steps |= dict.fromkeys(edge, max(steps.values()) + 1)
-    return steps
-
-
-# --- the run
+# So many test files are tried.
+UNITS_AT_MOST, OTHERS_AT_MOST = 12, 12
+# A file is given up after so many seconds and so many times what it takes; when nobody knows that yet, later.
+PATIENCE_SECONDS, PATIENCE, FIRST_SECONDS = 60, 4, 900
+# They need a network or a browser.
+NOT_RUN = {"install", "browser"}
+# What a test file executed is kept here; it depends on these.
+KEPT = CHECKOUT / ".nox/executed"
+WHAT_TESTS_EXECUTE = ("src", "ground_truth", "synthetic_repos", "tests/support", "conftest.py")
 
 
 @dataclass
@@ -272,6 +58,8 @@ class Lane:
     forks: Forks
     # Tests that fail without a mutant.
     broken: set[str] = field(default_factory=set)
+    # How long each test file takes.
+    seconds: dict[Path, float] = field(default_factory=dict)
 
     def notices(self, mutant: Mutant, tests: Iterable[Path]) -> str | None:
         """The first test in these files that fails with the mutant, twice, and passes without it."""
@@ -298,34 +86,44 @@ class Lane:
                 return None
             self.broken |= {*failed}
 
-    def executing(self) -> Executing:
-        """What finds the test files of units that execute a mutated line; what an import executes has none."""
-        noted = self.folder.parent / "executed"
-        watched = {SOURCE: str(self.folder / "src" / PACKAGE), NOTED: str(noted)}
-        # Some tests measure time, which this takes.
-        self._passes(Path("tests/unit"), "-p", "executed", "--maxfail=1000000", seconds=1800, more=watched)
-        lines = json.loads(noted.read_bytes())
+    def executed_by(self, test: Path, known: Path) -> set[str]:
+        """The names of the mutants whose probes a test file executes; they are in the file `known`, or put there."""
+        if not known.exists():
+            noted = self.folder.parent / "noted"
+            shutil.rmtree(noted, ignore_errors=True)
+            noted.mkdir()
+            start = time.monotonic()
+            self._passes(test, "--maxfail=1000000")
+            found = [time.monotonic() - start, sorted(path.name for path in noted.iterdir())]
+            known.parent.mkdir(parents=True, exist_ok=True)
+            known.write_text(json.dumps(found), encoding="utf-8")
+        self.seconds[test], names = json.loads(known.read_bytes())
+        return set(names)
 
-        def found(mutant: Mutant) -> set[Path]:
-            of_file = lines.get(str(mutant.path.relative_to("src", PACKAGE)), {})
-            numbers = range(mutant.line, mutant.end + 1)
-            return {Path(test) for number in numbers for test in of_file.get(str(number), [])}
+    @contextmanager
+    def probes(self, mutants: Iterable[Mutant]) -> Iterator[None]:
+        """Have probes for these in the copy."""
+        names: dict[Path, dict[int, str]] = {}
+        for mutant in mutants:
+            names.setdefault(self.folder / mutant.path, {})[mutant.index] = mutant.name
+        sources = {path: path.read_bytes() for path in names}
+        for path, source in sources.items():
+            path.write_text(probed(source, names[path], self.folder.parent / "noted"), encoding="utf-8")
+        yield
+        for path, source in sources.items():
+            path.write_bytes(source)
 
-        return found
-
-    def _passes(
-        self, test: Path, *options: str, seconds: float | None = None, more: Mapping[str, str] = MappingProxyType({})
-    ) -> bool:
+    def _passes(self, test: Path, *options: str) -> bool:
         """Whether a file passes; with `--lf` what failed in the run before, or all of what did not end."""
         cache = self.folder.parent / "failed"
         if "--lf" not in options:
             shutil.rmtree(cache, ignore_errors=True)
-        seconds = seconds or (LONGEST_SECONDS_OF_UNITS if test.parts[1] == "unit" else LONGEST_SECONDS)
+        taken = self.seconds.get(test)
+        seconds = FIRST_SECONDS if taken is None else PATIENCE_SECONDS + PATIENCE * taken
         home = self.folder.parent / "home"
-        paths = [str(self.folder / name) for name in ("src", "tests/support", "benchmarks")]
+        paths = [str(self.folder / name) for name in ("src", "tests/support")]
         environment = {
             **os.environ,
-            **more,
             "PYTHONPATH": os.pathsep.join(paths),
             # A mutant must not be taken for the file that stood there in the same second.
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -338,8 +136,10 @@ class Lane:
             "-x",
             "-o",
             f"cache_dir={cache}",
+            # What is noticed once is noticed each time.
+            "--hypothesis-profile=ci",
             "-m",
-            "not install and not live",
+            "not install and not live and not browser",
             "--basetemp",
             str(home / "t"),
         ]
@@ -374,40 +174,92 @@ def laned(folder: Path) -> Lane:
     return Lane(folder / "copy", Forks())
 
 
-def judge(mutant: Mutant, tests: Iterable[Path], lanes: "SimpleQueue[Lane]") -> bool:
-    """Whether a mutant survives these tests."""
-    lane = lanes.get()
-    try:
-        by = lane.notices(mutant, tests)
-    finally:
-        lanes.put(lane)
-    if by:
-        print(f"noticed  {mutant}  by {by}", flush=True)
-    return not by
+def in_lanes(lanes: "SimpleQueue[Lane]", work: Callable[[Lane, One], Result], over: Sequence[One]) -> list[Result]:
+    """What this work gives for each, each in the next lane that is free."""
 
-
-def chosen_tests(nearest: list[Path], executing: set[Path], *, of_units: bool) -> list[Path]:
-    """The files to try, the nearest first; of those of units the ones that execute the mutant, where any does."""
-    if not of_units:
-        return [test for test in nearest if test.parts[1] != "unit"][:NEAREST]
-    units = [test for test in nearest if test.parts[1] == "unit"]
-    return ([test for test in units if test in executing] or units)[:NEAREST_UNITS]
-
-
-def survivors_of(mutants: list[Mutant], nearest: Callable[[Path], list[Path]], folder: Path) -> list[Mutant]:
-    """What no test notices: tests of units take a second and see all, others take minutes and see what they left."""
-    with ThreadPoolExecutor(LANES) as threads:
-        lanes: SimpleQueue[Lane] = SimpleQueue()
-        made = [laned(folder / str(index)) for index in range(LANES)]
-        executing = made[0].executing()
-        for lane in made:
+    def one(item: One) -> Result:
+        lane = lanes.get()
+        try:
+            return work(lane, item)
+        finally:
             lanes.put(lane)
-        for of_units in (True, False):
-            chosen = [chosen_tests(nearest(one.path), executing(one), of_units=of_units) for one in mutants]
-            survives = threads.map(lambda one, tests: judge(one, tests, lanes), mutants, chosen)
-            mutants = list(compress(mutants, survives))
-            print(f"left: {len(mutants)}", flush=True)
-    return mutants
+
+    with ThreadPoolExecutor(LANES) as threads:
+        return list(threads.map(one, over))
+
+
+def _digest(names: list[str]) -> str:
+    """Of these probes, and of all that tests execute."""
+    found = hashlib.sha256(repr(names).encode())
+    for name in WHAT_TESTS_EXECUTE:
+        for path in sorted([CHECKOUT / name, *(CHECKOUT / name).rglob("*")]):
+            if path.is_file() and path.suffix != ".pyc":
+                found.update(repr((path.relative_to(CHECKOUT).as_posix(), path.read_bytes())).encode())
+    return found.hexdigest()
+
+
+@dataclass(frozen=True)
+class Held:
+    """A mutant, the test files that are tried, how many would be worth it, and the test that notices it."""
+
+    mutant: Mutant
+    tried: list[Path]
+    possible: int
+    by: str | None = None
+
+    def __str__(self) -> str:
+        """For people, in a line."""
+        if self.by:
+            return f"noticed  {self.mutant}  by {self.by}"
+        which = "execute it" if self.mutant.is_in_function else "are near"
+        return f"SURVIVED  {self.mutant}  held against {len(self.tried)} of {self.possible} test files that {which}"
+
+
+def chosen_tests(mutant: Mutant, nearest: Sequence[Path], executing: set[Path], seconds: Mapping[Path, float]) -> Held:
+    """The files to try: of units the nearest first; of others the quickest first where they execute the mutant."""
+    worth = executing if mutant.is_in_function else set(nearest)
+    ordered = sorted(worth, key=lambda test: (nearest.index(test) if test in nearest else len(nearest), test))
+    units = [test for test in ordered if test.parts[1] == "unit"]
+    others = [test for test in ordered if test not in units]
+    if mutant.is_in_function:
+        others.sort(key=seconds.__getitem__)
+    return Held(mutant, [*units[:UNITS_AT_MOST], *others[:OTHERS_AT_MOST]], len(ordered))
+
+
+def held(mutants: list[Mutant], files: list[Path], folder: Path) -> list[Held]:
+    """Hold each mutant against the tests, but for those that nobody can notice."""
+    tests = [path for path in files if path.name.startswith("test_") and path.parts[0] == "tests"]
+    tests = [path for path in tests if path.parts[1] not in NOT_RUN]
+    nearest = nearest_tests(files)
+    lanes: SimpleQueue[Lane] = SimpleQueue()
+    made = [laned(folder / str(index)) for index in range(LANES)]
+    for lane in made:
+        lanes.put(lane)
+    digest = _digest([one.name for one in mutants])
+
+    def watch(lane: Lane, test: Path) -> set[str]:
+        own = hashlib.sha256(digest.encode() + (lane.folder / test).read_bytes())
+        return lane.executed_by(test, KEPT / f"{test.stem}-{own.hexdigest()[:16]}.json")
+
+    # What takes long goes first: the lanes end together.
+    tests.sort(key=lambda test: (test.parts[1] == "unit", test))
+    with ExitStack() as probes:
+        for lane in made:
+            probes.enter_context(lane.probes(mutants))
+        executed = dict(zip(tests, in_lanes(lanes, watch, tests), strict=True))
+    seconds = {test: taken for lane in made for test, taken in lane.seconds.items()}
+    print(f"{len(tests)} test files were watched; they take {sum(seconds.values()):.0f} s", flush=True)
+    for lane in made:
+        lane.seconds = seconds
+
+    def notice(lane: Lane, mutant: Mutant) -> Held:
+        executing = {test for test, names in executed.items() if mutant.name in names}
+        chosen = chosen_tests(mutant, nearest(mutant.path), executing, seconds)
+        result = replace(chosen, by=lane.notices(mutant, chosen.tried))
+        print(result, flush=True)
+        return result
+
+    return in_lanes(lanes, notice, [one for one in mutants if not one.equivalent])
 
 
 def main(number: int = NUMBER, seed: int = SEED) -> int:
@@ -416,17 +268,16 @@ def main(number: int = NUMBER, seed: int = SEED) -> int:
         path.relative_to(CHECKOUT) for folder in ("src", "tests") for path in (CHECKOUT / folder).rglob("*.py")
     )
     every = [mutant for path in files if path.parts[0] == "src" for mutant in mutants_of(path)]
-    sample = sorted(random.Random(seed).sample(every, min(number, len(every))), key=lambda one: (one.path, one.index))  # noqa: S311 - a sample, not a secret
-    nearest = nearest_tests(files)
+    sample = sampled(every, number, seed)
     print(f"{len(sample)} of {len(every)} mutants, seed {seed}", flush=True)
     equivalent = [one for one in sample if one.equivalent]
-    judged = [one for one in sample if not one.equivalent]
+    print("".join(f"equivalent  {one}: {one.equivalent}\n" for one in equivalent), end="", flush=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        survivors = survivors_of(judged, nearest, Path(folder))
+        judged = held(sample, files, Path(folder))
+    survivors = [one for one in judged if not one.by]
     share = 1 - len(survivors) / len(judged) if judged else 1.0
-    print("".join(f"equivalent  {one}: {one.equivalent}\n" for one in equivalent), end="")
-    print("".join(f"SURVIVED  {one}\n" for one in survivors), end="")
-    print(f"{len(judged) - len(survivors)} of {len(judged)} noticed ({share:.1%})")
+    print("".join(f"{one}\n" for one in survivors), end="")
+    print(f"{len(judged) - len(survivors)} of {len(judged)} noticed ({share:.1%}), {len(equivalent)} equivalent")
     return 0 if share >= LEAST_SHARE else 1
 
 

@@ -173,6 +173,24 @@ def test_one_cause_is_one_block_that_counts_its_checks(
         assert result.parseoutcomes()["errors"] == concerned
 
 
+@pytest.mark.parametrize("verbosity", [["-q"], ["-v", "--tb=long"]], ids=" ".join)
+def test_that_there_is_no_scanner_is_said_once_in_few_lines(
+    pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verbosity: list[str]
+) -> None:
+    monkeypatch.setenv("GITLEAKS_EVAL_OFFLINE", "1")
+    corpus = shipped_scenarios(tmp_path / "scenarios", "private-keys", "no-secrets")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", corpus, "--gitleaks-version=8.0.99", *verbosity)
+    assert result.ret == 1
+    told = section(result)
+    (cause,) = (line for line in told if "gitleaks 8.0.99 is not installed" in line and line.startswith("ERROR  "))
+    assert cause.startswith("ERROR  in 2 scenarios (")
+    block = [line for line in told[told.index(cause) :] if line.startswith(("ERROR  ", "  | "))]
+    assert len(block) <= 10
+    outside = [line for line in result.outlines if "is not installed" in line and line not in block]
+    assert len(outside) <= 1, "beside the header"
+    assert not any("\\n" in line for line in result.outlines)
+
+
 def test_a_fixture_that_breaks_shows_its_traceback_once(pytester: pytest.Pytester) -> None:
     options = analysed_corpus(pytester.path / "corpus")
     pytester.makepyfile(

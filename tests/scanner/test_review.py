@@ -115,6 +115,7 @@ def test_a_record_has_a_finding_a_line_and_labels_none(told: Drive, repository: 
     assert found[0][2] == found[1][2]
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert document["commit"] == git(repository, "rev-parse", "HEAD").decode().strip()
+    assert document["repository"] == os.path.relpath(repository, path.parent)
     assert set(document["findings"][0]) == {"id", "path", "line", "columns", "rule", "commit", "secret", "label"}
     before = path.read_bytes()
     assert told(path, "--repo", repository)[0] == 0

@@ -1,7 +1,8 @@
 """The files of a corpus, and the repository that is made of them."""
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -11,13 +12,14 @@ from gitleaks_eval.core.private_folder import private_folder
 from gitleaks_eval.corpora.expected import OPTION
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.repositories.clone import clone
-from gitleaks_eval.repositories.head import head_files
+from gitleaks_eval.repositories.head import contents_of, head_files
 from gitleaks_eval.repositories.log import LARGEST_TEXT, readable
 from gitleaks_eval.repositories.pinned import pinned_clone
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
 CLONE_SECONDS = 300
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def corpus_repository(scenario: Scenario, folder: Path) -> BuiltRepository:
@@ -73,6 +75,23 @@ def text_files(source: Path) -> Iterator[tuple[bytes, bytes]]:
         except OSError as error:
             raise unreadable(OPTION, path, error) from None
         yield name, content
+
+
+def committed(source: Path, wanted: Iterable[tuple[str, str]]) -> Iterator[bytes]:
+    """The content of each file (commit, path) of a git repository, of HEAD where no commit is named in full.
+
+    Empty where it is not there, or is larger than what a scanner reads.
+
+    Raises:
+        EvaluationError: when the repository cannot be read.
+    """
+    names = (
+        f"{commit if _COMMIT.fullmatch(commit) else 'HEAD'}:{path}".encode("utf-8", "replace")
+        for commit, path in wanted
+    )
+    with private_folder() as scratch:
+        for content in contents_of(clone_of(source, scratch / "clone"), names, LARGEST_TEXT, CLONE_SECONDS):
+            yield content or b""
 
 
 def paths_below(folder: Path) -> list[bytes]:

@@ -65,7 +65,9 @@ def without_tokens(paths: Iterable[str]) -> Masks:
 def without_words(paths: Iterable[str], words: Iterable[str], before: Masks) -> Masks:
     """What `before` masks, and in paths each of these words where it stands whole: it may be a secret."""
     said = {path: before(path) for path in paths}
-    known = [re.escape(word) for word in sorted(words, key=len, reverse=True) if len(word) >= REVEALING_LENGTH]
+    there = {piece for path in said.values() for piece in _pieces(path)}
+    # There may be many more words than stand in paths.
+    known = [re.escape(word) for word in sorted(words, key=len, reverse=True) if word[:REVEALING_LENGTH] in there]
     whole = re.compile(rf"(?<![^\W_])(?:{'|'.join(known)})(?![^\W_])" if known else r"(?!)")
     made = _masks(said, lambda path: [found.span() for found in whole.finditer(path)], before)
     return Masks({**before.shown, **made.shown}, made.numbers)

@@ -12,6 +12,7 @@ from gitleaks_eval.analysis.envelope import read_analysis
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.documents import DocumentError, named_path, parse_json, parse_toml, read_input, read_json
 from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.core.yaml_documents import parse_yaml
 from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.shipped import SHIPPED
@@ -201,3 +202,14 @@ def test_a_path_where_nothing_is_yet_can_be_named(tmp_path: Path) -> None:
     assert named_path("a/b", tmp_path, "") == tmp_path / "a" / "b"
     assert named_path("file/b", tmp_path, "") == tmp_path / "file" / "b"
     assert named_path("~", tmp_path, "") == Path.home()
+
+
+@pytest.mark.parametrize(("length", "is_whole"), [(300, True), (301, False)])
+def test_a_problem_of_a_schema_is_told_whole_or_with_its_begin_and_end(length: int, *, is_whole: bool) -> None:
+    # The value stands between quotes and before what it should be.
+    rest = " does not match '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'"
+    value = "x" * (length - len(rest) - 2)
+    (problem,) = schema_problems("judge_prices", {"as_of": value, "models": {}})
+    assert problem.endswith(rest)
+    assert (f"'{value}'" in problem) == is_whole
+    assert (" … " in problem) != is_whole

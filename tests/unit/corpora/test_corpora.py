@@ -435,6 +435,37 @@ def test_a_path_that_holds_what_a_labelled_line_assigns_is_masked_before_anythin
     assert phrase not in repr(scenario) + repr(scenario.corpus)
 
 
+@pytest.mark.parametrize("line", ["login --with {}", "deploy:{}@host", 'login("{}")', "{}", "key = {} # {}"])
+def test_a_path_that_holds_what_a_redacted_report_keeps_to_itself_is_masked_before_anything_is_scanned(
+    tmp_path: Path, line: str
+) -> None:
+    phrase = "correct-horse-battery"
+    findings = [reported(f"{phrase}/{name}", 2, "phrase", "REDACTED") for name in ("a.sh", "b.sh")]
+    (tmp_path / "r").mkdir()
+    written(tmp_path / "r", {f"{phrase}/{name}": f"#\n{line.format(phrase, phrase)}\n" for name in ("a.sh", "b.sh")})
+    written(tmp_path, {"r.json": json.dumps(findings)})
+    scenario = load_corpus("report:r.json", tmp_path)
+    assert [one.file_path for one in scenario.expected.findings] == [f"{MASK}/a.sh", f"{MASK}/b.sh"]
+    assert phrase not in repr(scenario) + repr(scenario.corpus)
+
+
+def test_a_path_is_masked_by_what_stood_in_the_commit_that_a_redacted_report_names(tmp_path: Path) -> None:
+    phrase, last = "correct-horse-battery", "correct-horse-battery/a.sh"
+    repository = tmp_path / "r"
+    repository.mkdir()
+    git(repository, "init", "-q")
+    for text in (f"login --with {phrase}\n", "nothing\n"):
+        written(repository, {f"{phrase}/a.sh": text})
+        git(repository, "add", ".")
+        git(repository, "commit", "-q", "-m", "m")
+    commit = git(repository, "rev-list", "HEAD").split()[-1].decode()
+    # Names that git would take for something else are those of no file.
+    hostile = [reported(path, 1, "phrase", "", Commit=commit) for path in ("./a", "a\nb", "\ud800", "")]
+    for named, shown in ((commit, f"{MASK}/a.sh"), ("", last), ("HEAD~1", last), ("0" * 40, last)):
+        written(tmp_path, {"r.json": json.dumps([reported(last, 1, "phrase", "REDACTED", Commit=named), *hostile])})
+        assert load_corpus("report:r.json", tmp_path).expected.findings[0].file_path == shown
+
+
 def test_what_is_called_clean_is_wrong_also_below_a_path_that_is_masked(tmp_path: Path) -> None:
     scenario = annotated(tmp_path, **{f"{TOKEN}/a.py": "# ok: other\nx = 1\n# ruleid: rule\ny = 2\n"})
     masks = corpus_of(scenario).masks

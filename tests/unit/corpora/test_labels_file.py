@@ -31,6 +31,7 @@ ODD = (
     "'",
     "-",
     "=1+1",
+    "\ud7ff\ue000",
 )
 
 
@@ -64,6 +65,14 @@ def test_what_is_written_is_read_again_whatever_its_texts_hold(tmp_path: Path) -
     rows = yaml.safe_load(path.read_text(encoding="utf-8"))["findings"]
     assert [(row["path"], row["why"]) for row in rows] == [(one.path, one.why) for one in labels.findings]
     assert len(as_text(labels).splitlines()) == 6 + len(ODD)
+
+
+def test_half_of_a_pair_of_surrogates_which_no_yaml_holds_is_shown_as_unreadable(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(as_text(LabelsFile("./x", FIRST, ("\ud800", "\udfff"), ())), encoding="utf-8", newline="\n")
+    read = read_labels(path).labels
+    assert read
+    assert read.pool == ("\ufffd", "\ufffd")
 
 
 def test_a_hundred_thousand_lines_are_read_in_a_few_seconds(tmp_path: Path) -> None:

@@ -145,6 +145,17 @@ def test_a_place_that_several_of_many_entries_hide_is_put_down_to_one_of_them() 
     assert all(hidden.entries_of(place) for place in PATHS)
 
 
+def test_who_may_hide_what_has_no_name_is_asked_before_who_hides_more_that_has_one() -> None:
+    configuration = allowing(["^src/", r"\.py$", "^docs/"])
+    known, beside, likeliest = [Entry(Path("my.toml"), "", 0, ("allowlists", 0, "paths", index)) for index in range(3)]
+    first, second, third = list(PATHS)[:3]
+    search = places_hiding._Search(configuration, FakeLook(), 9, by={known: {first, second}})
+    possible = {first: [known, beside], second: [known, beside], third: [likeliest]}
+    assert search.likeliest(possible, set()) == likeliest
+    assert search.likeliest(possible, {likeliest}) == known
+    assert search.likeliest(possible, {likeliest, known}) is None
+
+
 @pytest.mark.usefixtures("unforeseen")
 @pytest.mark.parametrize("limit", [1, 3, 9])
 def test_no_more_scans_are_made_than_are_allowed_and_what_is_not_known_says_so(limit: int) -> None:

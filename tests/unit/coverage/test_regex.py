@@ -118,6 +118,11 @@ def test_values_without_an_end_are_given_up(text: str) -> None:
         make(parse_regex(text), "seed")
 
 
+def test_a_value_may_take_many_steps_if_they_end() -> None:
+    # 80,023 of 100,000.
+    assert make(parse_regex("(?:(?:(?:|b)b{0}){1000}){20}"), "seed").text == "b" * 20_000
+
+
 def test_a_value_is_the_same_for_the_same_regex_and_seed_on_every_machine() -> None:
     tree = parse_regex(r"acme_[a-z0-9]{12}-(?:x|y|z)-[A-F]{3,9}")
     # Written down: another machine, or another Python, makes the same.

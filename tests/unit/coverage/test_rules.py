@@ -10,8 +10,9 @@ import pytest
 from gitleaks_eval import coverage
 from gitleaks_eval.config.chain import ConfigFile, Configuration
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage import accepting
 from gitleaks_eval.coverage.builtin import builtin_document
-from gitleaks_eval.coverage.entries import Entry, entries_of
+from gitleaks_eval.coverage.entries import DISABLED, PATH, REGEX, STOPWORD, Entry, entries_of
 from gitleaks_eval.coverage.layers import Layers, layers_of, toml_text, without, without_allowlists, write_layers
 from gitleaks_eval.coverage.lines import entry_lines
 from gitleaks_eval.coverage.rules import Dialect, Effective, effective
@@ -88,6 +89,29 @@ def test_a_program_without_rules_as_text_is_an_error_that_names_it(tmp_path: Pat
         builtin_document(binary, str(binary))
     with pytest.raises(EvaluationError, match="cannot be read"):
         builtin_document(tmp_path / "missing", "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "now", "before", "may_match_more"),
+    [
+        (PATH, "^src/main/", "^src/", False),
+        (PATH, "^src/", "^src/main/", True),
+        (REGEX, "acme_[a-z]{4}", "acme_", False),
+        (REGEX, "acme_", "acme_[a-z]{4}", True),
+        # What cannot be asked, or of which no value can be made, may match anything.
+        (REGEX, "acme_", "sha256:0123456789abcdef", True),
+        (REGEX, "(a{1000}){1000}", "a", True),
+        (REGEX, "acme_", "(", True),
+        (STOPWORD, "Acme-Test", "acme", False),
+        (STOPWORD, "acme", "acme-test", True),
+        (DISABLED, "alpha", "alpha", True),
+    ],
+)
+def test_an_edited_entry_may_match_more_unless_the_one_before_matches_all_that_is_made_of_it(
+    kind: str, now: str, before: str, *, may_match_more: bool
+) -> None:
+    entry = Entry(kind, now, Path("my.toml"), "[allowlist] paths[0]", 0, ("allowlist", "paths", 0))
+    assert accepting.may_match_more(entry, before) is may_match_more
 
 
 def test_without_files_the_scanners_own_rules_are_in_force() -> None:

@@ -105,6 +105,14 @@ def processes() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
 
 
+def test_repositories_of_another_seed_go_with_the_run_and_those_of_the_default_stay(
+    make_workbench: MakeWorkbench, subjects: list[Subject], tmp_path: Path
+) -> None:
+    scenario = next(one for one in subjects if isinstance(one, Scenario) and not one.corpus)
+    for seed, folder in (("0", "cache"), ("7", "seeded-7")):
+        assert make_workbench(f"seeded-{seed}", seed=seed).repository(scenario).path.is_relative_to(tmp_path / folder)
+
+
 def test_a_unit_is_the_same_value_after_a_journey(make_workbench: MakeWorkbench, subjects: list[Subject]) -> None:
     workbench = make_workbench("here")
     for subject in subjects:

@@ -1,5 +1,6 @@
 """Calibration can fail: a constant does, the figures are those of others, and a passing one is remembered."""
 
+import hashlib
 import json
 import os
 from collections import Counter
@@ -146,6 +147,12 @@ def remembered(folder: Path, **changes: Any) -> dict[str, Any]:
     keep_calibration(folder, MODEL, 0.6, {DA: one})
     document: dict[str, Any] = json.loads(calibration_path(folder, MODEL).read_text(encoding="utf-8"))
     return document
+
+
+def test_a_calibration_is_found_where_another_version_of_ours_kept_it(tmp_path: Path) -> None:
+    assert (
+        calibration_path(tmp_path, MODEL).name == f"calibration-{hashlib.sha256(MODEL.encode()).hexdigest()[:16]}.json"
+    )
 
 
 PROMPTS = {judge.dimension: prompt_sha256(judge, None) for judge in SHIPPED}

@@ -677,6 +677,17 @@ def test_a_second_question_stays_within_the_calls_and_the_deadline(
     assert time.monotonic() - began < 3
 
 
+def test_a_question_that_cost_nothing_takes_nothing_from_the_limit_of_second_questions(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    messages_server.replies = [good(score=99)]
+    # The longest answer costs 0.8192; what leaks is not sent.
+    limited = replace(options, price=Price(0, 100, "2026-11-01"), max_cost=1.7)
+    kept_back, reply = ask([FOUR[0], QUESTION], limited, lambda prompt: prompt == FOUR[0].prompt).replies
+    assert kept_back.cost is None
+    assert (reply.again, reply.answer and reply.answer.score) == (True, 4)
+
+
 def test_pieces_of_what_a_scanner_reported_are_cut_out_of_what_is_shown_and_kept(
     messages_server: MessagesServer, options: ClientOptions
 ) -> None:

@@ -1,20 +1,23 @@
 """A report of Gitleaks as the truth, beside the repository that it is about."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.corpora.expected import OPTION, expected_of, in_one_commit
-from gitleaks_eval.corpora.files import is_repository, paths_below, shown_name
+from gitleaks_eval.corpora.expected import OPTION, expected_of, in_one_commit, words_of
+from gitleaks_eval.corpora.files import committed, is_repository, paths_below, shown_name, text_files
 from gitleaks_eval.corpora.kind import CorpusKind
 from gitleaks_eval.scenarios.places import Place
-from gitleaks_eval.scenarios.scenario import Corpus, Expected
+from gitleaks_eval.scenarios.scenario import Corpus, Expected, ExpectedFinding
 
 REPORT = "report"
 _FINDING = {"RuleID": str, "File": str, "StartLine": int}
+# Between what separates values from names and from each other.
+_WORD = re.compile(r"""[^\s"'`=:,;@(){}\[\]<>]+""")
 _MAYBE_LEFT_OUT = {"Secret": str, "Commit": str}
 
 
@@ -40,7 +43,8 @@ def reported(path: Path) -> tuple[Corpus, Expected]:
         how = "committed to a temporary repository"
         expected = in_one_commit(expected_of(_relative(places, source, report)))
     values = frozenset(str(value) for finding in findings if _is_value(value := finding.get("Secret")))
-    corpus = Corpus(REPORT, source, how, has_history=is_repository(source), values=values)
+    words = frozenset(_words(source, zip(findings, expected.findings, strict=True)))
+    corpus = Corpus(REPORT, source, how, has_history=is_repository(source), values=values, words=words)
     return corpus, replace(expected, unique_secrets=_distinct(findings, "Secret"))
 
 
@@ -67,6 +71,31 @@ def _wrong_keys(finding: object) -> list[str]:
     wrong = [name for name, kind in _FINDING.items() if type(finding.get(name)) is not kind]
     there = ((name, kind) for name, kind in _MAYBE_LEFT_OUT.items() if finding.get(name) is not None)
     return wrong + [name for name, kind in there if type(finding[name]) is not kind]
+
+
+def _words(source: Path, findings: Iterable[tuple[dict[str, Any], ExpectedFinding]]) -> Iterator[str]:
+    """What may be a value that the report keeps to itself: the words of its lines, which a path may hold as well."""
+    ranges: dict[tuple[str, str], set[tuple[int, int]]] = {}
+    for finding, one in findings:
+        if not _is_value(finding.get("Secret")):
+            last = finding.get("EndLine")
+            lines = one.line_number, last if type(last) is int else one.line_number
+            ranges.setdefault((finding.get("Commit") or "", one.file_path), set()).add(lines)
+    if not ranges:
+        return
+    contents = committed(source, ranges) if is_repository(source) else _files(source, ranges)
+    for of_file, content in zip(ranges.values(), contents, strict=True):
+        split, read = content.split(b"\n"), 0
+        for first, last in sorted(of_file):
+            for line in split[max(read, first - 1) : max(first, last)]:
+                yield from words_of(line)
+                yield from _WORD.findall(line.decode("utf-8", "replace"))
+            read = max(read, first, last)
+
+
+def _files(source: Path, wanted: Iterable[tuple[str, str]]) -> Iterator[bytes]:
+    contents = {shown_name(path): content for path, content in text_files(source)}
+    return (contents.get(path, b"") for _, path in wanted)
 
 
 def _distinct(findings: Iterable[Mapping[str, Any]], key: str) -> int | None:
