@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gitleaks_eval.reports.judges import notes
+
 ITEMS_AT_MOST = 200
 # Below, an interval says more than a rate does, and neither says much.
 TELLING = 5
@@ -303,10 +305,11 @@ def not_applicable(document: Document) -> list[Group]:
     return sorted(found, key=lambda group: -group.count)
 
 
-def judge_rows(document: Document) -> list[Document]:
-    """Each judge with its score, its heuristic's and its reasoning; real repositories' come last."""
+def judge_rows(document: Document) -> list[tuple[Document, str]]:
+    """Each judge with its score, its heuristic's and its reasoning, and notes on it; real repositories' come last."""
     rows = list((document.get("llm") or {}).get("judges") or ())
-    return rows + list(((document.get("real_world") or {}).get("llm") or {}).get("judges") or ())
+    rows += ((document.get("real_world") or {}).get("llm") or {}).get("judges") or ()
+    return [(row, ", ".join(notes(row))) for row in rows]
 
 
 def real_rows(document: Document) -> list[Document]:
