@@ -292,10 +292,22 @@ def test_judges_alone_look_at_a_corpus_as_the_last_full_run_did(
         line = f"token = '{secret('github-pat', name)}'"
         (source / name).write_text(f"# ruleid: github-pat\n{line}\n", encoding="utf-8")
     (source / "missed.py").write_text("# ruleid: github-pat\nnothing = 1\n", encoding="utf-8")
+    (source / "unlabelled.py").write_text(f"token = '{secret('github-pat', 'x')}'\n", encoding="utf-8")
+    # A path that no label calls a secret, and that is masked for what the scanner reports.
+    phrase = "correct-horse-battery-staple"
+    (source / phrase).mkdir()
+    (source / phrase / "run.sh").write_text(f"# ruleid: phrase\nlogin --with {phrase}\n", encoding="utf-8")
+    rule = "[[rules]]\nid = 'phrase'\nregex = '''correct-[a-z]+-[a-z]+-[a-z]+'''\n"
+    (pytester.path / ".gitleaks.toml").write_text(f"[extend]\nuseDefault = true\n{rule}", encoding="utf-8")
     named = ["--gitleaks-scenarios=scenarios", "--gitleaks-corpus=annotated:labelled", HEURISTIC]
     run(pytester, *BOTH, *named, f"--gitleaks-binary={gitleaks('8.30.1')}")
     together_judged = report(pytester)
-    assert together_judged["corpora"]["by_scenario"]["labelled"]["tp"] == 2
+    assert together_judged["corpora"]["by_scenario"]["labelled"]["tp"] == 3
+    # What no label speaks of is not wrong.
+    assert together_judged["corpora"]["by_scenario"]["labelled"]["unlabelled"] == 1
+    noise = verdicts(together_judged)["false_positive"]
+    assert (noise["raw_score"], noise["reasoning"].startswith("Heuristic: 0 of 3 findings")) == (5, True)
+    assert phrase not in json.dumps(together_judged)
 
     run(pytester, "--gitleaks-eval", *named, f"--gitleaks-binary={gitleaks('8.30.1')}")
     assert "llm" not in report(pytester)
@@ -735,6 +747,12 @@ def test_no_question_names_the_scanner_its_version_or_a_hash(
     assert timeless(verdicts(report(pytester))) == timeless(kept)
     assert {one["source"] for one in map(json.loads, files(pytester)["judges.jsonl"].splitlines())} == {"replay"}
     assert report(pytester)["judge_context"] == document["judge_context"]
+    # So do those after a full run that had no judges.
+    run(pytester, "--gitleaks-eval", f"--gitleaks-binary={gitleaks('8.30.1')}", scenarios)
+    assert report(pytester)["judge_context"] == document["judge_context"]
+    assert "llm" not in report(pytester)
+    run(pytester, ALONE, OURS, REPLAY, scenarios)
+    assert timeless(verdicts(report(pytester))) == timeless(kept)
     assert len(messages_server.posts) == 4
 
 
