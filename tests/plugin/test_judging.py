@@ -1,5 +1,6 @@
 """Judges through the whole plugin: as tests, against a local server that speaks the Messages API, in the reports."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.judges import calibrate
+from gitleaks_eval.judges.agreement import krippendorff_alpha
 from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
 from gitleaks_eval.judges.faults import FAULTS
 from gitleaks_eval.judges.shipped import SHIPPED
@@ -240,6 +242,11 @@ def test_four_questions_are_asked_at_once_and_replayed_without_the_server(
         (name, "live", MODEL, 1200) for name in JUDGES
     ]
     assert len(list((pytester.path / RESULTS / "judge-store").iterdir())) == 4
+    prompts = {post.body["messages"][0]["content"] for post in messages_server.posts}
+    assert {call["prompt_sha256"] for call in calls} == {hashlib.sha256(text.encode()).hexdigest() for text in prompts}
+    for call in calls:
+        assert (pytester.path / RESULTS / "judge-store" / f"{call['store_key']}.json").is_file()
+        assert (call["score"], call["capped_score"], call["time"][:2], call["sample"]) == (4, 4, "20", 0)
 
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name)
@@ -652,7 +659,10 @@ def test_samples_and_models_are_merged_and_each_is_kept(
         assert sorted(sample["score"] for sample in one["samples"]) == [2, 3, 3, 3, 5, 5]
     assert document["llm"]["model_requested"] == f"{MODEL}, haiku-4.5"
     assert document["llm"]["cost"] is None
-    result.stdout.fnmatch_lines(["judge *models disagree, samples differ by 3*", "3 samples a model*cost unknown"])
+    assert document["llm"]["alpha"] == pytest.approx(krippendorff_alpha([(5, 3)] * 4))
+    result.stdout.fnmatch_lines(
+        ["judge *models disagree, samples differ by 3*", "3 samples a model; Krippendorff's alpha*-0.*cost unknown"]
+    )
     # Each sample has an entry of its own; asking again asks nobody.
     again = run(pytester, *BOTH, *many, *options)
     assert again.ret == result.ret
