@@ -98,6 +98,7 @@ def _candidate(name: str, document: Document) -> dict[str, Any]:
         "rules": views.rule_rows(document),
         "grid": views.grid(document),
         "not_applicable": views.not_applicable(document),
+        "judged": views.judged(document),
         "judges": views.judge_rows(document),
         "real": views.real_rows(document),
         "marks": scatter(_points([{"name": rule, **row} for rule, row in _by_rule(document.get("metrics")).items()])),

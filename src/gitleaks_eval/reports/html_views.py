@@ -312,6 +312,22 @@ def judge_rows(document: Document) -> list[tuple[Document, str]]:
     return [(row, ", ".join(notes(row))) for row in rows]
 
 
+def judged(document: Document) -> str:
+    """The LLM score and the combined one, before and after what caps them; empty without judges."""
+    llm, combined = document.get("llm"), document.get("combined") or {}
+    if not llm:
+        return ""
+    said = f"LLM score {_score(llm['score'])} of 5 ({llm['mode']}), before caps {_score(llm['raw_score'])}"
+    if not combined.get("decision"):
+        return f"{said}."
+    capped = f" (the score alone: {combined['capped_from']})" if combined.get("capped_from") else ""
+    return f"{said}. Combined with the checks {_score(combined['score'])}, {combined['decision']}{capped}."
+
+
+def _score(value: float | None) -> str:
+    return "none" if value is None else f"{value:.2f}"
+
+
 def real_rows(document: Document) -> list[Document]:
     """Each real repository."""
     return list((document.get("real_world") or {}).get("repositories") or ())

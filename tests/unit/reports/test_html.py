@@ -195,7 +195,12 @@ def test_a_judge_stands_in_the_page_with_what_is_to_be_known_beside_its_score() 
         "detection_accuracy", 0.35, "scored", score=2, raw_score=4, capped=True, cap_checks=("SD-1",), excluded=True,
         low_confidence=True, uncalibrated=True, heuristic_score=3, reasoning="One is missed.",
     )  # fmt: skip
-    document["llm"] = {"judges": [json.loads(json.dumps(verdict.as_json()))]}
+    judges = [json.loads(json.dumps(verdict.as_json()))]
+    document["llm"] = {"mode": "llm", "score": 2.0, "raw_score": 4.0, "judges": judges}
+    document["combined"] = {"score": 3.76, "decision": "FAIL", "guarded_decision": "FAIL", "capped_from": "PASS"}
+    assert (
+        "LLM score 2.00 of 5 (llm), before caps 4.00. Combined with the checks 3.76, FAIL (the score alone: PASS)."
+    ) in Read(page_of(document)).text
     assert (
         "detection_accuracy 2 4 3 capped from 4 by SD-1, excluded from the composite: low confidence, uncalibrated "
         "One is missed."
