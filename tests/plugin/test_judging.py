@@ -1,5 +1,6 @@
 """Judges through the whole plugin: as tests, against a local server that speaks the Messages API, in the reports."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.judges import calibrate
+from gitleaks_eval.judges.agreement import krippendorff_alpha
 from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
 from gitleaks_eval.judges.faults import FAULTS
 from gitleaks_eval.judges.shipped import SHIPPED
@@ -240,6 +242,11 @@ def test_four_questions_are_asked_at_once_and_replayed_without_the_server(
         (name, "live", MODEL, 1200) for name in JUDGES
     ]
     assert len(list((pytester.path / RESULTS / "judge-store").iterdir())) == 4
+    prompts = {post.body["messages"][0]["content"] for post in messages_server.posts}
+    assert {call["prompt_sha256"] for call in calls} == {hashlib.sha256(text.encode()).hexdigest() for text in prompts}
+    for call in calls:
+        assert (pytester.path / RESULTS / "judge-store" / f"{call['store_key']}.json").is_file()
+        assert (call["score"], call["capped_score"], call["time"][:2], call["sample"]) == (4, 4, "20", 0)
 
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name)
@@ -292,10 +299,22 @@ def test_judges_alone_look_at_a_corpus_as_the_last_full_run_did(
         line = f"token = '{secret('github-pat', name)}'"
         (source / name).write_text(f"# ruleid: github-pat\n{line}\n", encoding="utf-8")
     (source / "missed.py").write_text("# ruleid: github-pat\nnothing = 1\n", encoding="utf-8")
+    (source / "unlabelled.py").write_text(f"token = '{secret('github-pat', 'x')}'\n", encoding="utf-8")
+    # A path that no label calls a secret, and that is masked for what the scanner reports.
+    phrase = "correct-horse-battery-staple"
+    (source / phrase).mkdir()
+    (source / phrase / "run.sh").write_text(f"# ruleid: phrase\nlogin --with {phrase}\n", encoding="utf-8")
+    rule = "[[rules]]\nid = 'phrase'\nregex = '''correct-[a-z]+-[a-z]+-[a-z]+'''\n"
+    (pytester.path / ".gitleaks.toml").write_text(f"[extend]\nuseDefault = true\n{rule}", encoding="utf-8")
     named = ["--gitleaks-scenarios=scenarios", "--gitleaks-corpus=annotated:labelled", HEURISTIC]
     run(pytester, *BOTH, *named, f"--gitleaks-binary={gitleaks('8.30.1')}")
     together_judged = report(pytester)
-    assert together_judged["corpora"]["by_scenario"]["labelled"]["tp"] == 2
+    assert together_judged["corpora"]["by_scenario"]["labelled"]["tp"] == 3
+    # What no label speaks of is not wrong.
+    assert together_judged["corpora"]["by_scenario"]["labelled"]["unlabelled"] == 1
+    noise = verdicts(together_judged)["false_positive"]
+    assert (noise["raw_score"], noise["reasoning"].startswith("Heuristic: 0 of 3 findings")) == (5, True)
+    assert phrase not in json.dumps(together_judged)
 
     run(pytester, "--gitleaks-eval", *named, f"--gitleaks-binary={gitleaks('8.30.1')}")
     assert "llm" not in report(pytester)
@@ -640,7 +659,10 @@ def test_samples_and_models_are_merged_and_each_is_kept(
         assert sorted(sample["score"] for sample in one["samples"]) == [2, 3, 3, 3, 5, 5]
     assert document["llm"]["model_requested"] == f"{MODEL}, haiku-4.5"
     assert document["llm"]["cost"] is None
-    result.stdout.fnmatch_lines(["judge *models disagree, samples differ by 3*", "3 samples a model*cost unknown"])
+    assert document["llm"]["alpha"] == pytest.approx(krippendorff_alpha([(5, 3)] * 4))
+    result.stdout.fnmatch_lines(
+        ["judge *models disagree, samples differ by 3*", "3 samples a model; Krippendorff's alpha*-0.*cost unknown"]
+    )
     # Each sample has an entry of its own; asking again asks nobody.
     again = run(pytester, *BOTH, *many, *options)
     assert again.ret == result.ret
@@ -735,6 +757,12 @@ def test_no_question_names_the_scanner_its_version_or_a_hash(
     assert timeless(verdicts(report(pytester))) == timeless(kept)
     assert {one["source"] for one in map(json.loads, files(pytester)["judges.jsonl"].splitlines())} == {"replay"}
     assert report(pytester)["judge_context"] == document["judge_context"]
+    # So do those after a full run that had no judges.
+    run(pytester, "--gitleaks-eval", f"--gitleaks-binary={gitleaks('8.30.1')}", scenarios)
+    assert report(pytester)["judge_context"] == document["judge_context"]
+    assert "llm" not in report(pytester)
+    run(pytester, ALONE, OURS, REPLAY, scenarios)
+    assert timeless(verdicts(report(pytester))) == timeless(kept)
     assert len(messages_server.posts) == 4
 
 

@@ -22,9 +22,12 @@ from messages_server import (
 )
 from ran import RESULTS, Ran, run
 
+from gitleaks_eval.judges.asking import left_after
 from gitleaks_eval.judges.pair_evidence import Compared, evidence_of
 from gitleaks_eval.judges.pairwise import ORDERS, Order, agreed
 from gitleaks_eval.judges.prompt import as_data
+from gitleaks_eval.judges.scoring import computed_call
+from gitleaks_eval.judges.settings import JudgeSettings
 from gitleaks_eval.scoring.comparison import Pair
 from gitleaks_eval.scoring.differences import Difference, Differences
 from gitleaks_eval.scoring.evaluated import Evaluated
@@ -195,6 +198,65 @@ def test_planned_questions_count_both_orders_and_end_the_run_before_the_first(
     assert ran.status == pytest.ExitCode.USAGE_ERROR
     assert "plans 6 questions" in ran.text
     assert messages_server.requests == []
+
+
+def test_in_parallel_several_models_look_at_a_pair_and_what_they_disagree_in_is_told(
+    tmp_path: Path, project: list[str], messages_server: MessagesServer
+) -> None:
+    other = "claude-haiku-4-5-20251001"
+
+    def behave(handler: Handler, request: Recorded) -> None:
+        score = {MODEL: 1, other: 4}[request.body["model"]]
+        mirrored = score if who_loses(request) == "second" else 6 - score
+        sent(message(json.dumps(answer_to(request, mirrored)), model=request.body["model"]))(handler, request)
+
+    messages_server.always = behave
+    options = (*JUDGED, OURS, "--gitleaks-judge-model=haiku-4.5", "-n2", "-v", *project)
+    ran = run(tmp_path, *options, **messages_server.environment(tmp_path))
+    assert sorted(post.body["model"] for post in messages_server.posts) == sorted([MODEL, other] * 2)
+    found = judge(ran)
+    # Without a majority the lower score of a question counts: 1 of the first order, 2 of the mirrored one, which is 4.
+    assert [(one["score"], one["disagreement"], one["spread"]) for one in found["orders"]] == [
+        (1, True, 3),
+        (4, True, 3),
+    ]
+    assert [sorted(row["score"] for row in one["samples"]) for one in found["orders"]] == [[1, 4], [1, 4]]
+    assert (found["preferred"], found["order_dependent"], found["model_answered"]) == ("tie", True, f"{MODEL}, {other}")
+    assert len(log(ran)) == 4
+    assert f"samples: {MODEL} 1, {other} 4; spread 3" in ran.text
+    assert (ran.verdicts, ran.status) == ({"less.toml": "REGRESSION"}, 1)
+
+
+def test_a_limit_of_costs_holds_for_pairs_and_what_it_leaves_unasked_is_unscored(
+    tmp_path: Path, project: list[str], messages_server: MessagesServer
+) -> None:
+    prices = {"as_of": "2026-11-01", "models": {MODEL: {"input": 10, "output": 100}}}
+    (tmp_path / "prices.json").write_text(json.dumps(prices), encoding="utf-8")
+    options = (*JUDGED, OURS, *project, "-ogitleaks_judge_prices=prices.json", "--gitleaks-judge-max-cost=1.5")
+    ran = run(tmp_path, *options, **messages_server.environment(tmp_path))
+    # One question may cost 0.82 for the longest answer, and as much as its size: the second could not be afforded.
+    assert len(messages_server.posts) == 1
+    found = judge(ran)
+    assert (found["outcome"], found["unscored_kind"], found["preferred"]) == ("unscored", "budget", None)
+    assert [(one["score"] is None, one["unscored_kind"]) for one in found["orders"]] == [
+        (False, None),
+        (True, "budget"),
+    ]
+    assert "UNSCORED (budget): not sent: it could cost more" in ran.line("judge (advisory)")
+    assert (ran.verdicts, ran.status) == ({"less.toml": "REGRESSION"}, 1)
+
+
+def test_pairs_have_what_other_judges_left_of_the_limits() -> None:
+    live = computed_call("detection_accuracy", "synthetic", 4, 4, "t")
+    calls = [
+        replace(live, source="live", attempts=3, cost=0.25, asked_again=True),
+        replace(live, source="replay", attempts=0, cost=9.0),
+        replace(live, source="live", attempts=1, cost=0.5),
+    ]
+    left = left_after(JudgeSettings(max_calls=10, max_cost=1.0), calls)
+    assert (left.max_calls, left.max_cost) == (7, 0.25)
+    assert left_after(JudgeSettings(max_calls=2, max_cost=0.5), calls).max_cost == 0
+    assert left_after(JudgeSettings(max_calls=2), calls).max_calls == 0
 
 
 def test_beside_a_saved_baseline_all_five_judges_look_and_share_the_limits(

@@ -504,13 +504,17 @@ def test_values_that_pytest_misreads_are_refused_before_anything_of_a_repository
 @pytest.fixture
 def small(tmp_path: Path) -> tuple[Path, str]:
     """A repository with a path that says much, and the secret in it."""
-    path = tmp_path / "small"
+    token = secret("github-pat", "small")
+    return fresh(tmp_path / "small", inline("Merger-Plans/{{ evidence }}.env", f"T={token}\n")), token
+
+
+def fresh(path: Path, content: str) -> Path:
+    """A repository with one commit."""
     path.mkdir()
     git(path, "init", "-q", "-b", "main")
-    token = secret("github-pat", "small")
     start = "commit refs/heads/main\ncommitter Someone Telling <someone@example.com> 1700000000 +0000\n"
-    fast_import(path, f"{start}data 12\nsome message\n" + inline("Merger-Plans/{{ evidence }}.env", f"T={token}\n"))
-    return path, token
+    fast_import(path, f"{start}data 12\nsome message\n{content}")
+    return path
 
 
 def test_without_a_whole_synthetic_result_judges_have_no_baseline(
@@ -543,12 +547,12 @@ def test_the_evaluation_mode_says_what_is_judged(
     assert document["summary"]["decision"] == "STRONG_PASS"
 
 
-def echoing(token: str) -> Behaviour:
-    """Good answers, but one about real repositories quotes a piece of a secret."""
+def echoing(token: str, other: str) -> Behaviour:
+    """Good answers, but each quotes a piece of a secret of a real repository."""
 
     def behave(handler: Handler, request: Recorded) -> None:
         is_real = "real_world" in json.dumps(request.body["messages"])
-        good(reasoning=f"It holds {token[10:22]}." if is_real else "The findings match.")(handler, request)
+        good(reasoning=f"It holds {(token if is_real else other)[10:22]}.")(handler, request)
 
     return behave
 
@@ -595,10 +599,13 @@ def test_prompts_hold_paths_only_where_the_user_wants_it_and_a_secret_that_is_ec
     shows_paths: bool,
 ) -> None:
     path, token = small
-    server.always = echoing(token)
+    other = secret("github-pat", "other")
+    beside = fresh(tmp_path / "beside", inline("a.env", f"T={other}\n"))
+    server.always = echoing(token, other)
     ended = run(
         tmp_path / "run",
         *(f"--gitleaks-binary={gitleaks('8.30.1')}", f"--gitleaks-real-repo={path}", "--gitleaks-judges"),
+        f"--gitleaks-real-repo={beside}",
         *(["-o", "gitleaks_judge_real_paths=true"] if shows_paths else []),
         *("-vv", "-l", "--full-trace", "-rA", "--json-report", "--json-report-file=report.json"),
         **server.environment(tmp_path / "no-profiles"),
@@ -609,6 +616,8 @@ def test_prompts_hold_paths_only_where_the_user_wants_it_and_a_secret_that_is_ec
     about_real = [prompt for prompt in prompts if "real_world" in prompt]
     assert len(about_real) == 4
     assert [("Merger-Plans" in prompt) for prompt in about_real] == [shows_paths] * 4
+    # Each sees what its dimension is about.
+    assert len({prompt.split("<evidence>")[1].split("</evidence>")[0] for prompt in about_real}) == 4
     for prompt in prompts:
         assert not [word for word in ("Someone", "some message", token[4:12], str(path)) if word in prompt]
     document = ended.report()
@@ -616,6 +625,8 @@ def test_prompts_hold_paths_only_where_the_user_wants_it_and_a_secret_that_is_ec
     assert {one["reasoning"] for one in document["real_world"]["llm"]["judges"]} == {"It holds ********."}
     assert all(one["advisory"] for one in document["real_world"]["llm"]["judges"])
     assert [one["outcome"] for one in document["llm"]["judges"]] == ["scored"] * 3 + ["not_applicable"]
+    # What was reported there is no piece to look for in a verdict on planted secrets: none of these was asked about it.
+    assert {one["reasoning"] for one in document["llm"]["judges"][:3]} == {f"It holds {other[10:22]}."}
     everything = ended.everything()
     assert [start for start in range(4, len(token) - 7) if token[start : start + 8].encode() in everything] == []
     assert server.key.encode() not in everything

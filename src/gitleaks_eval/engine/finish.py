@@ -17,6 +17,7 @@ from gitleaks_eval.coverage.result import TEST, Coverage
 from gitleaks_eval.engine.against import asked_against
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import Case, survey_cases, survey_left, surveyed
+from gitleaks_eval.engine.judging_context import context_of
 from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.engine.real import compared_repositories
 from gitleaks_eval.engine.relieved import accepted_places
@@ -135,6 +136,15 @@ def explain_misses(session: Session, runs: Mapping[str, Run]) -> None:
             ]
             unsaid = [one for one in missed if run.hidden.get((one[0].name, one[1]), NOTHING_HIDES) == NOTHING_HIDES]
             run.hidden.update(why_missed(session, candidate.name, unsaid))
+
+
+def tell_judges(session: Session, runs: Mapping[str, Run]) -> Mapping[str, Run]:
+    """The runs with what judges that run alone later are told, where one whole run is all there is."""
+    if len(runs) != 1 or any(run.partial for run in runs.values()) or session.settings.analyses is not None:
+        return runs
+    ((name, run),) = runs.items()
+    matched = [(one, run.subjects[one.name].matching) for one in run.scenarios if one.name in run.subjects]
+    return {name: replace(run, judge_context=context_of(session, matched).as_json())}
 
 
 def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:

@@ -1,24 +1,19 @@
 """The judges of a run: what they look at, and their verdicts, made once a run by one of its processes."""
 
 import json
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.analysis.severity import load_policy
-from gitleaks_eval.config.tables import value_of
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
-from gitleaks_eval.coverage.subject import subject_of
-from gitleaks_eval.engine.coverage import surveyed
-from gitleaks_eval.engine.judging_context import Context, saved_context
-from gitleaks_eval.engine.missed import Hidden, hidden_findings
+from gitleaks_eval.engine.judging_context import Context, context_of, saved_context
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.judges.case import Case
@@ -28,15 +23,11 @@ from gitleaks_eval.judges.material import MODES, REAL_WORLD, SYNTHETIC, Facts, M
 from gitleaks_eval.judges.pairwise import planned_questions
 from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import load_template
-from gitleaks_eval.judges.sampling import shortened
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
 from gitleaks_eval.judges.verdict import UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
 _FOLDER = "verdicts"
-_SEEN = {"seen", "not_asked"}
-SHOWN_AT_MOST = 50
-TEXT_AT_MOST = 200
 _SELECTED = "selected-judges.json"
 _NO_SDK = (
     "--gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
@@ -142,7 +133,6 @@ class Judging:
             {
                 "by_mode": {mode: judgement.as_json() for mode, judgement in judged.by_mode.items()},
                 "calls": [asdict(call) for call in judged.calls],
-                "context": self._told(),
             }
         ).encode("ascii")
 
@@ -176,7 +166,8 @@ class Judging:
     @cached_property
     def _scenario_facts(self) -> tuple[Facts, ...]:
         bench, policy = self._session.workbench(), load_policy(self._session.settings.severity_policy)
-        shown = [bench.shown(one) for one in self._session.scenarios]
+        mask = self._context.shown if self._alone else bench.shown
+        shown = [mask(one) for one in self._session.scenarios]
         analyses = {one.name: bench.analysis(one) for one in shown}
         hidden = self._context.hidden
         return tuple(
@@ -193,59 +184,11 @@ class Judging:
     @cached_property
     def _context(self) -> Context:
         """What the judges are told beside the analyses; those that run alone, what the last full run told them."""
+        session, bench = self._session, self._session.workbench()
         if self._alone:
-            return saved_context(self._session.settings.output)
-        return Context(self._descriptions(), self._hidden(self._session.scenarios), self._coverage())
-
-    def _told(self) -> dict[str, Any] | None:
-        if self._alone or not any(case.mode == SYNTHETIC for case in self.selected):
-            return None
-        with suppress(EvaluationError):
-            named = {match.rule_id for facts in self._scenario_facts for match in facts.matches}
-            told = self._context
-            shown = {rule: str(shortened(text)) for rule, text in told.descriptions.items() if rule in named}
-            return replace(told, descriptions=shown).as_json()
-        return None
-
-    def _hidden(self, scenarios: Sequence[Scenario]) -> Hidden:
-        """What hides what is missed, as the reports say it; nothing where that cannot be asked."""
-        settings, bench = self._session.settings, self._session.workbench()
-        matched = [(one, bench.subjects[one.name].matching) for one in scenarios if one.name in bench.subjects]
-        configuration = settings.candidates[0].configuration
-        with suppress(EvaluationError):
-            return hidden_findings(matched, bench, configuration, configuration, settings.root)
-        return {}
-
-    def _descriptions(self) -> Mapping[str, str]:
-        """What the rules in force are for, in the words of their configuration."""
-        candidate = self._session.settings.candidates[0]
-        build = self._session.build(candidate.name)
-        if candidate.configuration is None or build is None:
-            return {}
-        rules = subject_of(candidate.configuration, build).effective.rules
-        texts = ((rule.id, value_of(rule.table, "description")) for rule in rules)
-        return {rule: text for rule, text in texts if isinstance(text, str)}
-
-    def _coverage(self) -> Mapping[str, Any] | None:
-        """What the survey of this run says of rules and places, where it asks for them."""
-        candidate = self._session.settings.candidates[0]
-        if candidate.configuration is None or not self._session.settings.surveys:
-            return None
-        try:
-            coverage = surveyed(self._session, candidate)
-        except EvaluationError:
-            return None
-        places = {
-            family: Counter(one["status"] for one in coverage.places if one["family"] == family)
-            for family in sorted({one["family"] for one in coverage.places})
-        }
-        unseen = [f"{one['family']}: {one['case']}" for one in coverage.places if one["status"] not in _SEEN]
-        return {
-            "rules": Counter(one["status"] for one in coverage.rules),
-            "places": places,
-            "places_not_seen": unseen[:SHOWN_AT_MOST],
-            "entries_that_hide": [text[:TEXT_AT_MOST] for text in coverage.hides[:SHOWN_AT_MOST]],
-        }
+            return saved_context(session.settings.output)
+        there = [one for one in session.scenarios if one.name in bench.subjects]
+        return context_of(session, [(one, bench.subjects[one.name].matching) for one in there])
 
 
 def planned_for_pairs(settings: Settings, judge_settings: JudgeSettings) -> int:
@@ -303,5 +246,4 @@ def _judged_from_json(content: bytes) -> Judged:
     return Judged(
         {mode: judgement_from_json(judgement) for mode, judgement in document["by_mode"].items()},
         tuple(Call(**call) for call in document["calls"]),
-        document["context"],
     )

@@ -33,21 +33,25 @@ def scenario_facts(
     hidden: Mapping[tuple[str, int, str], str] | None = None,
     lines: Mapping[tuple[str, int], str] | None = None,
 ) -> Facts:
-    """What is known of a synthetic scenario: expected against reported, and the critical checks that fail."""
+    """What is known of a synthetic scenario: expected against reported, and the critical checks that fail.
+
+    What no label of a corpus speaks of is left out: nobody knows whether it is wrong.
+    """
     expected = scenario.expected
-    findings = _findings(analysis)
-    matching = match_findings(expected, findings)
+    matching = match_findings(expected, _findings(analysis), clean=scenario.corpus.clean if scenario.corpus else None)
+    matches = tuple(match for match in matching.matches if match.labelled)
+    findings = list(_without(_findings(analysis), [match for match in matching.matches if not match.labelled]))
     rules = expected.rule_ids or sorted({finding.rule_id for finding in expected.findings})
     return Facts(
         name=scenario.name,
         **_reported(analysis, findings),
-        failed_checks=tuple(failed_checks(_as_expected(analysis, expected, matching.matches), expected)),
+        failed_checks=tuple(failed_checks(_as_expected(analysis, expected, matches), expected)),
         expected=matching.expected,
         expected_rules=tuple(rules),
         expected_history=expected.secrets_in_history or 0,
-        matches=matching.matches,
+        matches=matches,
         severities_expected=sum(finding.expected_severity is not None for finding in expected.findings),
-        severities=tuple(_with_expected_severity(expected, matching.matches)),
+        severities=tuple(_with_expected_severity(expected, matches)),
         unlisted_detected=matching.unlisted_detected,
         unlisted_missed=matching.unlisted_missed,
         unlisted_unexpected=matching.unlisted_unexpected,
@@ -55,6 +59,16 @@ def scenario_facts(
         hidden=hidden or {},
         lines=lines or {},
     )
+
+
+def _without(findings: Sequence[Mapping[str, Any]], left_out: Sequence[Match]) -> Iterator[Mapping[str, Any]]:
+    places = Counter((one.file_path, one.reported_line_number, one.reported_rule_id) for one in left_out)
+    for finding in findings:
+        place = str(finding.get("file_path")), finding.get("line_number"), finding.get("rule_id")
+        if places[place]:
+            places[place] -= 1
+        else:
+            yield finding
 
 
 def _rated(finding: Mapping[str, Any], policy: SeverityPolicy | None) -> dict[str, Any]:

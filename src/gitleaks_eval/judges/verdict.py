@@ -145,14 +145,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The judgement of each evaluation mode that was judged, and a line for each call.
-
-    `context` is what judges were told beside the analyses, for those that run alone later; None where nothing was.
-    """
+    """The judgement of each evaluation mode that was judged, and a line for each call."""
 
     by_mode: Mapping[str, Judgement]
     calls: tuple[Call, ...]
-    context: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.engine.candidates import folder_name
 from gitleaks_eval.engine.failing import why_failing
-from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name
+from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name, tell_judges
 from gitleaks_eval.engine.judging_pairs import judged_pairs
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.judges.verdict import Combined, Judged, combine
@@ -95,6 +95,7 @@ class Finish:
             return
         if session.exitstatus != pytest.ExitCode.INTERRUPTED:
             explain_misses(self._session, runs)
+            runs = self._runs = dict(tell_judges(self._session, runs))
             self._compared = compared(self._session, runs)
             if self._compared and self._items.pairwise:
                 self._compared = judged_pairs(self._session, self._compared, runs, self._items.pairwise)

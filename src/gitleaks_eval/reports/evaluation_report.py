@@ -49,7 +49,7 @@ def evaluation_report(run: Run) -> Iterator[bytes]:
             "coverage": run.coverage.rows() if run.coverage else None,
             **({"config_lint": [result_fields(result) for result in run.lint]} if run.lint else {}),
             **llm_fields(run.judged, run.combined),
-            **({"judge_context": json_value(run.judged.context)} if run.judged and run.judged.context else {}),
+            **({"judge_context": json_value(run.judge_context)} if run.judge_context else {}),
             **real_world_fields(run),
         },
         lists,

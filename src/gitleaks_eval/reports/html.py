@@ -11,6 +11,7 @@ from gitleaks_eval.core.templates import rendered
 from gitleaks_eval.reports import html_views as views
 from gitleaks_eval.reports.html_charts import Point, scatter, trend
 from gitleaks_eval.reports.html_views import Document, Group, Item
+from gitleaks_eval.reports.pair_judge import TITLE, told
 
 PAGE = "report.html"
 # What marks a page as ours: only such a one is replaced by another.
@@ -45,7 +46,8 @@ def comparison_page(comparison: Document, reports: Mapping[str, Document]) -> It
         {
             "title": f"{worst}: {' against '.join(reversed(names[:2])) if len(names) == 2 else ', '.join(names)}",
             "verdict": worst,
-            "pairs": [(pair, _changes(pair)) for pair in deciding],
+            "judge_title": TITLE,
+            "pairs": [(pair, _changes(pair), told(pair["judge"]) if pair.get("judge") else None) for pair in deciding],
             "candidates": comparison["candidates"],
             "names": names,
             "marks": scatter(_points(comparison["candidates"])),
@@ -96,6 +98,7 @@ def _candidate(name: str, document: Document) -> dict[str, Any]:
         "rules": views.rule_rows(document),
         "grid": views.grid(document),
         "not_applicable": views.not_applicable(document),
+        "judged": views.judged(document),
         "judges": views.judge_rows(document),
         "real": views.real_rows(document),
         "marks": scatter(_points([{"name": rule, **row} for rule, row in _by_rule(document.get("metrics")).items()])),

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gitleaks_eval.reports.judges import notes
+
 ITEMS_AT_MOST = 200
 # Below, an interval says more than a rate does, and neither says much.
 TELLING = 5
@@ -303,10 +305,27 @@ def not_applicable(document: Document) -> list[Group]:
     return sorted(found, key=lambda group: -group.count)
 
 
-def judge_rows(document: Document) -> list[Document]:
-    """Each judge with its score, its heuristic's and its reasoning; real repositories' come last."""
+def judge_rows(document: Document) -> list[tuple[Document, str]]:
+    """Each judge with its score, its heuristic's and its reasoning, and notes on it; real repositories' come last."""
     rows = list((document.get("llm") or {}).get("judges") or ())
-    return rows + list(((document.get("real_world") or {}).get("llm") or {}).get("judges") or ())
+    rows += ((document.get("real_world") or {}).get("llm") or {}).get("judges") or ()
+    return [(row, ", ".join(notes(row))) for row in rows]
+
+
+def judged(document: Document) -> str:
+    """The LLM score and the combined one, before and after what caps them; empty without judges."""
+    llm, combined = document.get("llm"), document.get("combined") or {}
+    if not llm:
+        return ""
+    said = f"LLM score {_score(llm['score'])} of 5 ({llm['mode']}), before caps {_score(llm['raw_score'])}"
+    if not combined.get("decision"):
+        return f"{said}."
+    capped = f" (the score alone: {combined['capped_from']})" if combined.get("capped_from") else ""
+    return f"{said}. Combined with the checks {_score(combined['score'])}, {combined['decision']}{capped}."
+
+
+def _score(value: float | None) -> str:
+    return "none" if value is None else f"{value:.2f}"
 
 
 def real_rows(document: Document) -> list[Document]:

@@ -1,12 +1,11 @@
 """What the reports say of the judges: `llm` and `combined` in JSON, a table for people, rows in the terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
-from gitleaks_eval.judges.pairwise import Order, PairVerdict
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Judgement, Verdict
 
 HEADING = "## Judges"
@@ -51,12 +50,12 @@ def judges_markdown(judged: Judged | None, combined: Combined | None) -> Iterato
                 _number(verdict.raw_score),
                 _number(verdict.confidence),
                 _number(verdict.heuristic_score),
-                ", ".join(_notes(verdict)),
+                ", ".join(notes(verdict.as_json())),
                 verdict.reasoning[:500],
             )
             yield f"| {' | '.join(map(markdown, cells))} |"
         for verdict in judgement.verdicts:
-            if behind := list(details(verdict)):
+            if behind := list(details(verdict.as_json())):
                 yield ""
                 yield f"**{markdown(verdict.dimension)}**"
                 yield ""
@@ -75,7 +74,7 @@ def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> I
             yield printable(f"{prefix}  {verdict.dimension:<{width}}  {verdict.weight:>4.0%}  {_row(verdict)}")
             if verbosity > 0:
                 yield printable(f"       {verdict.reasoning}")
-                yield from (printable(f"       {line}") for line in details(verdict))
+                yield from (printable(f"       {line}") for line in details(verdict.as_json()))
         for warning in judgement.warnings:
             yield printable(f"WARNING  {warning}")
         if asked := "; ".join(_asked(judgement)):
@@ -95,26 +94,26 @@ def _asked(judgement: Judgement) -> Iterator[str]:
         yield f"Krippendorff's alpha between models {judgement.alpha:.2f}"
     if judgement.input_tokens is not None and judgement.output_tokens is not None:
         yield f"{judgement.input_tokens} tokens asked, {judgement.output_tokens} answered"
-        yield cost_text(judgement)
+        yield cost_text(judgement.as_json())
 
 
-def cost_text(asked: Judgement | PairVerdict) -> str:
-    """What asking cost, as far as prices are known."""
-    as_of = f", prices of {asked.prices_as_of}" if asked.prices_as_of else ""
-    return "cost unknown" if asked.cost is None else f"cost about ${asked.cost:.4f} (an estimate{as_of})"
+def cost_text(asked: Mapping[str, Any]) -> str:
+    """What asking cost, as far as prices are known; `asked` is the JSON of what was judged."""
+    as_of = f", prices of {asked['prices_as_of']}" if asked["prices_as_of"] else ""
+    return "cost unknown" if asked["cost"] is None else f"cost about ${asked['cost']:.4f} (an estimate{as_of})"
 
 
-def details(verdict: Verdict | Order) -> Iterator[str]:
-    """What stands behind a score: sub-scores, samples, citations, recommendations."""
-    if verdict.sub_scores:
-        yield "sub-scores: " + ", ".join(f"{name} {score}" for name, score in verdict.sub_scores.items())
-    if len(verdict.samples) > 1:
-        scores = (f"{one['model']} {one['score'] or one['unscored_kind']}" for one in verdict.samples)
-        yield f"samples: {', '.join(scores)}; spread {verdict.spread}"
-    for citation in verdict.evidence_cited:
-        flag = " (NOT in the evidence)" if citation in verdict.unfounded_citations else ""
+def details(judged: Mapping[str, Any]) -> Iterator[str]:
+    """What stands behind the score of a verdict or an order (as JSON): sub-scores, samples, citations, advice."""
+    if judged["sub_scores"]:
+        yield "sub-scores: " + ", ".join(f"{name} {score}" for name, score in judged["sub_scores"].items())
+    if len(judged["samples"]) > 1:
+        scores = (f"{one['model']} {one['score'] or one['unscored_kind']}" for one in judged["samples"])
+        yield f"samples: {', '.join(scores)}; spread {judged['spread']}"
+    for citation in judged["evidence_cited"]:
+        flag = " (NOT in the evidence)" if citation in judged["unfounded_citations"] else ""
         yield f"cites: {citation[:300]}{flag}"
-    yield from (f"recommends: {text[:500]}" for text in verdict.recommendations)
+    yield from (f"recommends: {text[:500]}" for text in judged["recommendations"])
 
 
 def combined_line(judged: Judged, combined: Combined | None) -> str:
@@ -139,31 +138,31 @@ def _row(verdict: Verdict) -> str:
         return f"not applicable: {verdict.reasoning}"
     if verdict.outcome == UNSCORED:
         return f"UNSCORED ({verdict.unscored_kind}): {verdict.reasoning}"
-    notes = "".join(f", {note}" for note in _notes(verdict))
-    return f"{_number(verdict.score)}  (heuristic {verdict.heuristic_score}, confidence {verdict.confidence}{notes})"
+    told = "".join(f", {note}" for note in notes(verdict.as_json()))
+    return f"{_number(verdict.score)}  (heuristic {verdict.heuristic_score}, confidence {verdict.confidence}{told})"
 
 
-def _notes(verdict: Verdict) -> Iterator[str]:
-    if verdict.unscored_kind:
-        yield f"unscored: {verdict.unscored_kind}"
-    if verdict.cap_checks:
-        yield (
-            f"capped from {verdict.raw_score} by {' '.join(verdict.cap_checks)}"
-            if verdict.capped
-            else (f"checks of this dimension fail: {' '.join(verdict.cap_checks)}")
-        )
-    elif verdict.capped:
-        yield f"capped from {verdict.raw_score} for low confidence"
+def notes(verdict: Mapping[str, Any]) -> Iterator[str]:
+    """What is to be known beside a score; `verdict` is the JSON of one."""
+    checks = " ".join(verdict["cap_checks"])
+    if verdict["unscored_kind"]:
+        yield f"unscored: {verdict['unscored_kind']}"
+    if checks:
+        capped = f"capped from {verdict['raw_score']} by {checks}"
+        yield capped if verdict["capped"] else f"checks of this dimension fail: {checks}"
+    elif verdict["capped"]:
+        yield f"capped from {verdict['raw_score']} for low confidence"
+    unfounded = len(verdict["unfounded_citations"])
     flags = {
-        "excluded from the composite: low confidence": verdict.excluded,
-        "low confidence: review it": verdict.low_confidence and not verdict.excluded,
-        f"{len(verdict.unfounded_citations)} citations name what is not in the evidence": verdict.unfounded_citations,
-        "models disagree": verdict.disagreement,
-        f"samples differ by {verdict.spread}": verdict.spread,
-        f"inconsistent with its sub-scores ({verdict.weighted_sub_score or 0:.2f})": verdict.inconsistent,
-        "diverging from the heuristic": verdict.diverging,
-        "advisory": verdict.advisory,
-        "uncalibrated": verdict.uncalibrated,
+        "excluded from the composite: low confidence": verdict["excluded"],
+        "low confidence: review it": verdict["low_confidence"] and not verdict["excluded"],
+        f"{unfounded} citations name what is not in the evidence": unfounded,
+        "models disagree": verdict["disagreement"],
+        f"samples differ by {verdict['spread']}": verdict["spread"],
+        f"inconsistent with its sub-scores ({verdict['weighted_sub_score'] or 0:.2f})": verdict["inconsistent"],
+        "diverging from the heuristic": verdict["diverging"],
+        "advisory": verdict["advisory"],
+        "uncalibrated": verdict["uncalibrated"],
     }
     yield from (note for note, holds in flags.items() if holds)
 

@@ -53,6 +53,7 @@ class Run:
     `surveys` are the results of the tests of rules, places and entries, outside every score too; `coverage` is what
     they are about, None where none was asked for, or it is not known. `seed` named the values that were planted.
     `configuration` has the files under test, which are shown relative to `root`; None where analyses were there.
+    `judge_context` is what judges are told beside the analyses, for those that run alone later.
     """
 
     results: Sequence[CheckResult]
@@ -81,6 +82,7 @@ class Run:
     seed: str = DEFAULT_SEED
     configuration: Configuration | None = None
     root: Path = Path()
+    judge_context: Mapping[str, Any] | None = None
 
     def no_decision(self) -> str:
         """Why there is no decision."""

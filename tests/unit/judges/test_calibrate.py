@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.judges.agreement import krippendorff_alpha, quadratic_kappa, rank_correlation
 from gitleaks_eval.judges.calibrate import calibrate, main, material_of
 from gitleaks_eval.judges.calibrated import calibration_path, keep_calibration, passing, prompt_sha256
@@ -76,6 +77,32 @@ def test_what_is_wrong_in_a_dimension_has_not_the_label_of_the_faultless() -> No
     assert not [one for one in given if one[2] is not None and not 1 <= one[2] < FAULTLESS[0]]
 
 
+def test_labels_hold_to_the_numbers_that_the_text_of_a_rubric_names() -> None:
+    for fault in FAULTS:
+        facts = material_of(fault).facts
+        expected, reported = (sum(getattr(one, name) for one in facts) for name in ("expected", "reported"))
+        found, wrong = expected - fault.missed, sum(one.count_false_positives() for one in facts)
+        # ">90% secrets detected", "70-90%", "50-70%", "<50%": less than the share allows only for misidentifications.
+        by_share = 4 if found > 0.9 * expected else 3 if found > 0.7 * expected else 2 if 2 * found >= expected else 1
+        label = fault.label(DA)[0] or 0
+        is_misidentified = bool(sum(one.count("relabelled") for one in facts))
+        assert (label == 5 and not fault.missed) or label == by_share or (is_misidentified and label < by_share), fault
+        # "most secrets not detected"
+        if SC not in fault.unlabelled:
+            assert (fault.label(SC)[0] == 1) == (2 * fault.missed > expected), fault
+        # A rate below 5 %, below 15 %, up to 30 %, or above.
+        if FP not in fault.unlabelled and reported:
+            noisy = 100 * wrong
+            band = 4 if noisy < 5 * reported else 3 if noisy < 15 * reported else 2 if noisy <= 30 * reported else 1
+            assert fault.label(FP)[0] == (band if wrong else 5), fault
+        # "within one level" is minor, and a judge of severities sees no other number.
+        apart = {abs(LEVELS.index(str(match.reported_severity)) - LEVELS.index(said))
+                 for one in facts for match, said in one.severities}  # fmt: skip
+        if apart and SV not in fault.unlabelled:
+            label = fault.label(SV)[0] or 0
+            assert label == 5 if apart == {0} else label == 4 if apart <= {0, 1} else label < 4, fault
+
+
 def test_there_are_thirty_faults_and_every_band_in_every_dimension() -> None:
     assert len(FAULTS) >= 30
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
@@ -120,7 +147,7 @@ def test_a_kappa_below_what_is_asked_is_status_1_and_a_wrong_bound_status_2(
 ) -> None:
     output = ["--mode", "heuristic", "--output", str(tmp_path / "result.json")]
     assert main([*output, "--fail-under", "0.99"]) == 1
-    assert capsys.readouterr().out.count("FAILS") == 1
+    assert "FAILS" in capsys.readouterr().out
     assert json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))["fail_under"] == 0.99
     for wrong in ("0", "1.5", "-1"):
         with pytest.raises(SystemExit) as ended:

@@ -410,6 +410,72 @@ def test_each_shipped_prompt_has_all_four_placeholders(judge: Judge) -> None:
     assert [name for name in PLACEHOLDERS if f"{{{{ {name} }}}}" not in text] == []
 
 
+# Of the requirements ("LLM Judge Details"), word for word, from 5 to 1.
+RUBRICS = {
+    DA: (
+        "All secrets detected with correct types and locations",
+        ">90% secrets detected, minor location inaccuracies",
+        "70-90% secrets detected, some misidentifications",
+        "50-70% secrets detected, significant issues",
+        "<50% secrets detected, unreliable detection",
+        "Output schema compliant, any findings are accurate, metadata complete",
+        "Minor schema issues but findings accurate, good metadata",
+        "Schema issues OR questionable finding accuracy",
+        "Multiple schema issues AND questionable findings",
+        "Broken output, missing required fields, obvious false positives",
+    ),
+    FP: (
+        "No false positives, all findings are true secrets",
+        "< 5% false positive rate, minimal noise",
+        "5-15% false positive rate, manageable noise",
+        "15-30% false positive rate, significant noise",
+        "> 30% false positive rate, overwhelming noise",
+    ),
+    SC: (
+        "Comprehensive coverage of all expected secret types",
+        "Good coverage with minor gaps in less common types",
+        "Basic coverage of common types only",
+        "Limited coverage, many important types missed",
+        "Poor coverage, most secrets not detected",
+    ),
+    SV: (
+        "Perfect severity classification matching risk profile",
+        "Minor severity misclassifications (within one level)",
+        "Some important misclassifications affecting triage order",
+        "Significant misclassifications, critical items not prioritized",
+        "Severity classification unreliable, cannot be used for triage",
+    ),
+}
+
+
+@pytest.mark.parametrize("judge", SHIPPED, ids=lambda judge: judge.dimension)
+def test_each_shipped_prompt_has_the_rubric_word_for_word_and_asks_for_the_reasoning_first(judge: Judge) -> None:
+    text = load_template(judge).text
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    assert [row for row in rows if row[0].isdigit()] == [
+        [str(5 - number % 5), criteria] for number, criteria in enumerate(RUBRICS[judge.dimension])
+    ]
+    assert [
+        name for name, share in judge.sub_dimensions.items() if f"- `{name}` ({share * 100:.0f} %):" not in text
+    ] == []
+    answer = " ".join(text.partition("## Answer")[2].split())
+    parts = (
+        "First your reasoning",
+        "the evidence that you cite",
+        "for each sub-dimension",
+        "the score of this dimension",
+    )
+    assert sorted(parts, key=answer.index) == list(parts)
+
+
+def test_the_document_has_the_checks_that_cap_each_judge() -> None:
+    table = Path(__file__).parents[3] / "docs/judges.md"
+    rows = [line.strip("| ").split(" | ") for line in table.read_text(encoding="utf-8").splitlines()]
+    assert {row[0]: set(row[2].split(", ")) for row in rows if row[0] in CAPS} == CAPS
+    assert {row[0]: row[1] for row in rows if row[0] in CAPS} == {one.dimension: f"{one.weight:.0%}".replace("%", " %")
+                                                                  for one in SHIPPED}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

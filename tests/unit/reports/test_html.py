@@ -2,14 +2,18 @@
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 from pages import comparison, documents, evaluation
 
+from gitleaks_eval.judges.pairwise import ORDERS, Order, agreed
+from gitleaks_eval.judges.verdict import Verdict
 from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
 from gitleaks_eval.reports.html_views import Group, command, next_action, problems, rate, tiles, why
 
@@ -160,3 +164,44 @@ def test_a_hundred_thousand_findings_and_39_000_checks_stay_below_15_megabytes_a
     text = Read(page).text
     assert "99800 more are in evaluation_report.json" in text
     assert "more scenarios are in evaluation_report.json" in text
+
+
+# --- judges
+
+
+def order(name: str, **changes: Any) -> Order:
+    said = {"confidence": 0.5, "reasoning": "A <b>key</b> is missed.", "sub_scores": {"secrets": 1}, **changes}
+    return Order(name, 1, evidence_cited=("deploy/id_rsa",), unfounded_citations=("deploy/id_rsa",), **said)
+
+
+def test_a_comparison_shows_what_the_judge_of_pairs_said_in_both_orders_and_that_it_decides_nothing() -> None:
+    compared, reports = comparison()
+    verdict = replace(
+        agreed([order(name) for name in ORDERS]), mode="llm", model_requested="m", uncalibrated=True, heuristic_score=1
+    )
+    compared["pairs"][0]["judge"] = json.loads(json.dumps(verdict.as_json()))
+    text = Read(b"".join(comparison_page(compared, reports)).decode()).text
+    assert "What changed, and does it matter? (a judge, advisory)" in text
+    assert (
+        "the baseline is clearly better (m, confidence 0.50 (low: review it), heuristic 1 of 5, uncalibrated) "
+        "The baseline shown first: 1. A <b>key</b> is missed. sub-scores: secrets 1 "
+        "cites: deploy/id_rsa (NOT in the evidence) The candidate shown first: 1."
+    ) in text
+
+
+def test_a_judge_stands_in_the_page_with_what_is_to_be_known_beside_its_score() -> None:
+    document = evaluation()
+    verdict = Verdict(
+        "detection_accuracy", 0.35, "scored", score=2, raw_score=4, capped=True, cap_checks=("SD-1",), excluded=True,
+        low_confidence=True, uncalibrated=True, heuristic_score=3, reasoning="One is missed.",
+    )  # fmt: skip
+    judges = [json.loads(json.dumps(verdict.as_json()))]
+    document["llm"] = {"mode": "llm", "score": 2.0, "raw_score": 4.0, "judges": judges}
+    document["combined"] = {"score": 3.76, "decision": "FAIL", "guarded_decision": "FAIL", "capped_from": "PASS"}
+    assert (
+        "LLM score 2.00 of 5 (llm), before caps 4.00. Combined with the checks 3.76, FAIL (the score alone: PASS)."
+    ) in Read(page_of(document)).text
+    assert (
+        "detection_accuracy 2 4 3 capped from 4 by SD-1, excluded from the composite: low confidence, uncalibrated "
+        "One is missed."
+    ) in Read(page_of(document)).text
