@@ -68,7 +68,7 @@ def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
     assert given  # noqa: S101 - refused above
     with naming_output(settings.reports):
         # Shards of one machine may be written to one folder.
-        settings.reports.forget((lambda name: not SHARDS[0].is_named(name)) if shard else is_any)
+        settings.reports.forget(is_no_shard if shard else is_any)
     listed = read_list(given.value, given.base, files_by_repository(settings.root))
     with laid_out(settings, listed, _say) as laid, tempfile.TemporaryFile(dir=laid.folder) as file:
         for title in laid.question.titles.values():
@@ -102,6 +102,11 @@ def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
         return PASSED
 
 
+def is_no_shard(name: str) -> bool:
+    """Whether a report is removed by a run that needs the shards of others."""
+    return not SHARDS[0].is_named(name)
+
+
 def finished(report: FleetReport, reports: ReportFolder, *, accepts_review: bool) -> int:
     """Write the reports, show the first screen, and say with which status it ends.
 
@@ -109,7 +114,7 @@ def finished(report: FleetReport, reports: ReportFolder, *, accepts_review: bool
         InputError: when a report cannot be written.
     """
     with naming_output(reports):
-        reports.publish([(one.name, one.render(report, "")) for one in FLEETS], is_any)
+        reports.publish([(one.name, one.render(report, "")) for one in FLEETS], is_no_shard)
     for line in fleet_lines(report):
         _say(line)
     _say(f"report: {shown_path(reports.path / 'repositories.md', Path.cwd())}")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, told
-from gitleaks_eval.command.compare_list import finished
+from gitleaks_eval.command.compare_list import finished, is_no_shard
 from gitleaks_eval.command.line import PROGRAM, TAKEN, Parser, add_option
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.options import Root
@@ -16,7 +16,6 @@ from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.fleet_run import Counted
 from gitleaks_eval.engine.settings import accepts_review, report_folder
 from gitleaks_eval.reports.fleet import LineKey
-from gitleaks_eval.reports.folder import is_any
 from gitleaks_eval.reports.repository_rows import Spool
 from gitleaks_eval.reports.shards import read_shards, shard_rows
 from gitleaks_eval.scoring.comparison import INCOMPLETE
@@ -51,7 +50,7 @@ def _merged(root: Root, paths: Sequence[Path]) -> int:
     # They may lie where the reports go.
     reports = replace(reports, reads=(*reports.reads, *(path.absolute() for path in paths)))
     with naming_output(reports):
-        reports.forget(is_any)
+        reports.forget(is_no_shard)
     try:
         shards = read_shards(paths)
         with tempfile.TemporaryFile() as file:

@@ -16,6 +16,7 @@ from gitleaks_eval.engine.fleet_unit import NOTHING, Job
 from gitleaks_eval.engine.scans import prove
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.engine.shared import Bench
 from gitleaks_eval.engine.store import what_is_asked
 from gitleaks_eval.reports.fleet import FleetReport, LineKey
 from gitleaks_eval.reports.repository_rows import Spool, row_line
@@ -61,10 +62,7 @@ def laid_out(settings: Settings, listed: RepositoryList, progress: Callable[[str
         shared = lay_out(settings, found, folder, [""] * len(found))
         job = Job(settings, shared)
         for name, bench in shared.benches.items():
-            try:
-                prove(bench, canary_secrets((), settings.seed))
-            except EvaluationError as error:
-                raise EvaluationError(f"{name}: {error}") from None
+            _find_canary(name, bench)
         session = Session(settings, NOTHING, shared)
         names = [one.name for one in settings.candidates]
         identities = {name: identity(session, name) or "" for name in names}
@@ -85,6 +83,13 @@ def laid_out(settings: Settings, listed: RepositoryList, progress: Callable[[str
             tuple(dict.fromkeys(approvals)),
         )
         yield LaidOut(job, folder, question)
+
+
+def _find_canary(name: str, bench: Bench) -> None:
+    try:
+        prove(bench, canary_secrets(()))
+    except EvaluationError as error:
+        raise EvaluationError(f"{name}: {error}") from None
 
 
 class Counted:

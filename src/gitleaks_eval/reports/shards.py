@@ -24,7 +24,8 @@ class Question:
     """What a run over a list was asked: shards with another one are of another run.
 
     `candidates` has name, title and identity of each, the baseline first. `content` is one hash of all that an answer
-    depends on beside the repositories: the tool, scanners, configurations, flags. `approvals` hold for these candidates.
+    depends on beside the repositories: the tool, scanners, configurations, flags. `approvals` are those of these
+    candidates.
     """
 
     total: int
@@ -91,8 +92,7 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
     shards = sorted((_read_first(path) for path in paths), key=lambda one: one.number)
     first = shards[0]
     for one in shards[1:]:
-        if one.question != first.question or one.of != first.of:
-            what = _difference(first, one)
+        if what := _difference(first, one):
             raise EvaluationError(f"{printable(str(one.path))}: is of another run than {first.path}: {what}")
     numbers = [one.number for one in shards]
     doubled = sorted({str(number) for number in numbers if numbers.count(number) > 1})
@@ -110,7 +110,7 @@ def shard_rows(shard: Shard, lines: dict[LineKey, Sequence[str]]) -> Iterator[tu
     Raises:
         InputError: when the file is damaged, or lacks a repository of its own; the rows before were given out.
     """
-    expected = [number for number in range(shard.question.total) if is_of_shard(number, shard.number, shard.of)]
+    expected = range(shard.number - 1, shard.question.total, shard.of)
     digest, count = hashlib.sha256(), 0
     try:
         with opened(shard.path) as file:
@@ -118,31 +118,32 @@ def shard_rows(shard: Shard, lines: dict[LineKey, Sequence[str]]) -> Iterator[tu
             for number in expected:
                 line = _next(file)
                 digest.update(line)
-                row = read_row(line)
-                if row.number != number or [(one.baseline, one.candidate) for one in row.pairs] != shard.question.pairs:
-                    raise DocumentError(f"has another row where repository {number} was expected")
                 count += 1
-                yield row, line
-            last: Any = parse_json(_next(file))
-            if last["rows"] != count or last["sha256"] != digest.hexdigest() or file.read(1):
-                raise DocumentError("its last line is of another file")
-            lines.update({_key(key): [str(one) for one in found] for key, found in last["lines"]})
+                yield _expected(read_row(line), number, shard.question), line
+            lines.update(_read_last(_next(file) + file.read(1), count, digest.hexdigest()))
     except OSError as error:
         raise unreadable("the shard", shard.path, error) from None
     except (DocumentError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"{shard.path}: is damaged: {_why(error)}; make this shard again") from None
 
 
+def _expected(row: RepositoryRow, number: int, question: Question) -> RepositoryRow:
+    if row.number != number or [(one.baseline, one.candidate) for one in row.pairs] != question.pairs:
+        raise DocumentError(f"has another row where repository {number} was expected")
+    return row
+
+
+def _read_last(line: bytes, count: int, sha256: str) -> dict[LineKey, Sequence[str]]:
+    said: Any = parse_json(line) if line.endswith(b"\n") else {}
+    if not said or said["rows"] != count or said["sha256"] != sha256:
+        raise DocumentError("its last line is of another file")
+    return {_key(key): [str(one) for one in found] for key, found in said["lines"]}
+
+
 def _read_first(path: Path) -> Shard:
     try:
         with opened(path) as file:
-            document: Any = parse_json(_next(file))
-        if document["tool"] != TOOL or document["schema_version"] != SHARD_SCHEMA_VERSION:
-            raise DocumentError("it is of another version")
-        number, of = document["shard"]
-        question = _question(document["question"])
-        if not 1 <= number <= of:
-            raise DocumentError("its number is none")
+            number, of, question = _first(parse_json(_next(file)))
     except OSError as error:
         raise unreadable("the shard", path, error) from None
     except (DocumentError, LookupError, TypeError, ValueError, AttributeError) as error:
@@ -150,6 +151,15 @@ def _read_first(path: Path) -> Shard:
             f"{path}: is no file of a shard: {_why(error)}; name what `gitleaks-eval compare --shard` has written"
         ) from None
     return Shard(path, number, of, question)
+
+
+def _first(said: Any) -> tuple[int, int, Question]:
+    if said["tool"] != TOOL or said["schema_version"] != SHARD_SCHEMA_VERSION:
+        raise DocumentError("it is of another version")
+    number, of = said["shard"]
+    if not 1 <= number <= of:
+        raise DocumentError("its number is none")
+    return number, of, _question(said["question"])
 
 
 def _question(document: Mapping[str, Any]) -> Question:
@@ -171,12 +181,18 @@ def _approval(said: Mapping[str, Any]) -> Approval:
 
 
 def _difference(one: Shard, other: Shard) -> str:
+    """What two shards differ in that are of two runs; empty where they may be of one.
+
+    Titles may differ: they say how each machine has come by its scanner.
+    """
     mine, theirs = one.question, other.question
     if (mine.total, mine.list_sha256) != (theirs.total, theirs.list_sha256):
         return "another list of repositories"
-    if (mine.content, mine.candidates) != (theirs.content, theirs.candidates):
+    if mine.content != theirs.content or list(mine.identities.items()) != list(theirs.identities.items()):
         return "another scanner, configuration or version of gitleaks-eval"
-    return "other approvals" if mine.approvals != theirs.approvals else "another number of shards"
+    if mine.approvals != theirs.approvals:
+        return "other approvals"
+    return "another number of shards" if one.of != other.of else ""
 
 
 def _key(said: Sequence[Any]) -> LineKey:
