@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import gitleaks_eval
+from gitleaks_eval.command.list_options import add_list_options
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.option_table import ACCEPT_FLAG, FLAG, OPTIONS, Option
 
 PROGRAM = "gitleaks-eval"
 INTERRUPTED, USAGE_ERROR = 2, 4
-DEFAULT, LINT = "run", "lint"
+DEFAULT, LINT, COMPARE = "run", "lint", "compare"
 _NOT_THE_SCANNERS = f"--version stands alone and is that of {PROGRAM}; --scanner-version=X.Y.Z names the scanner's"
 TAKEN = [one for one in OPTIONS if not one.ini_only and one.option not in {FLAG, ACCEPT_FLAG}]
 _FLAGS = {one.short for one in TAKEN if one.is_flag}
@@ -37,11 +38,18 @@ SUBCOMMANDS = {
         "gitleaks-eval run --scanner-version 8.30.1 --config .gitleaks.toml\n"
         "  evaluates this version with this configuration, and ends with a decision.",
     ),
-    "compare": Subcommand(
+    COMPARE: Subcommand(
         "compare versions or configurations, the first of them as the baseline",
         "gitleaks-eval compare --config base/.gitleaks.toml --config head/.gitleaks.toml\n"
         "  says what the second loses and gains. Without --config, --scanner-version, --binary, --args and --baseline\n"
-        "  the tables [tool.gitleaks-eval.candidates.<name>] of pyproject.toml are compared.",
+        "  the tables [tool.gitleaks-eval.candidates.<name>] of pyproject.toml are compared.\n"
+        "  With --repo @FILE (a path, URL or JSON object a line) or a folder of clones, a row a repository.",
+    ),
+    "merge": Subcommand(
+        "make one verdict of the shards of a comparison of many repositories",
+        "gitleaks-eval merge shard-1-of-3.jsonl shard-2-of-3.jsonl shard-3-of-3.jsonl",
+        has_options=False,
+        module="merge",
     ),
     "lint": Subcommand(
         "say what in the configuration is ignored or refused, and which entry hides a secret",
@@ -88,11 +96,15 @@ SUBCOMMANDS = {
 
 
 class Line(NamedTuple):
-    """A line that was read: which subcommand, the arguments for pytest, and the options that it was given."""
+    """A line that was read: which subcommand, the arguments for pytest, and the options that it was given.
+
+    `foreign` are those of the arguments that are no options of ours.
+    """
 
     subcommand: str
     arguments: list[str]
     options: argparse.Namespace = argparse.Namespace()
+    foreign: Sequence[str] = ()
 
 
 class Parser(argparse.ArgumentParser):
@@ -186,13 +198,16 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     if name == LINT:
         text = "fail where a suppression of a repository (--repo) is dead, stale or wide; else they are listed"
         parser.add_argument("--strict", action="store_true", help=text)
+    if name == COMPARE:
+        add_list_options(parser)
     ours, separator, others = _partition(arguments)
     options, unknown = parser.parse_known_args([_shortened(argument) for argument in ours])
     if any(argument.partition("=")[0] in {"--version", "-V"} for argument in unknown):
         parser.error(_NOT_THE_SCANNERS)
-    if name == "compare":
+    if name == COMPARE:
         _name_candidates(options, parser)
-    return Line(name, [one.flag, *_for_pytest(options), *unknown, *one.added, *separator, *others], options)
+    line = [one.flag, *_for_pytest(options), *unknown, *one.added, *separator, *others]
+    return Line(name, line, options, [*unknown, *others])
 
 
 def add_option(parser: argparse.ArgumentParser, one: Option, *, lenient: bool = False) -> None:

@@ -95,6 +95,6 @@ def shown_path(path: Path, root: Path) -> str:
         return str(path.resolve() if ".." in path.parts else path)
 
 
-def numbered(count: int, singular: str) -> str:
-    """`1 finding`, `2 findings`."""
-    return f"{count} {singular}{'' if count == 1 else 's'}"
+def numbered(count: int, singular: str, plural: str = "") -> str:
+    """`1 finding`, `2 findings`; `plural` where it is not made with an s."""
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"

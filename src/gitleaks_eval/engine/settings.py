@@ -142,7 +142,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         baseline=baseline,
         baseline_path=saved.path() if saved else None,
         save_baseline=save,
-        accepts_review=_accepts_review(given(root, "fail_on")),
+        accepts_review=accepts_review(root),
         kinds=kinds,
         seed=_seed(given(root, "seed")),
         strict=_is_strict(given(root, "entries", ini_only=True)),
@@ -226,7 +226,13 @@ def _refuse_overwriting(saved: Given, reports: Iterable[Path]) -> None:
         raise InputError(f"{saved.named_by} {saved.value}: this run would write over it; keep a copy elsewhere")
 
 
-def _accepts_review(value: Given | None) -> bool:
+def accepts_review(root: Root) -> bool:
+    """Whether what is to review does not fail a comparison.
+
+    Raises:
+        InputError: when the option has another value.
+    """
+    value = given(root, "fail_on")
     if value is None:
         return True
     if value.value not in {"review", "regression"}:

@@ -34,9 +34,9 @@ def real_lines(real: Real) -> Iterator[str]:
         yield printable(f"real  {names}  {sum(one.same for one in alike)} the same, nothing differs")
     for one in real.compared:
         if one.differs:
-            yield printable(f"real  {one.repository}  {_numbers(one)}{_cost(one)}")
+            yield printable(f"real  {one.repository}  {row_numbers(one)}{_cost(one)}")
             if one.production:
-                yield printable(f"real  {one.repository}  in production: {_numbers(one.production)}")
+                yield printable(f"real  {one.repository}  in production: {row_numbers(one.production)}")
     approved = [one for one in real.groups() if one in real.approved]
     for line in (*_group_lines(real.to_review()), *(f"{line} (approved)" for line in _group_lines(approved))):
         yield printable(f"  {line}")
@@ -88,10 +88,14 @@ def _groups_markdown(real: Real) -> Iterator[str]:
     headings = ("Findings", "In HEAD", "", "Rule", "Cause", "Repositories", "Approved")
     yield from _heading("Differences by rule and cause", headings)
     for group in found[:ROWS_AT_MOST]:
-        cells = [_title(group.kind), _rules(group.rule_id, group), group.cause or UNPROVEN]
-        numbers = [str(group.count), str(group.in_head)]
-        yield _row([*numbers, *cells, ", ".join(group.repositories), real.approved.get(group, "")])
+        yield _row([*group_row(group), ", ".join(group.repositories), real.approved.get(group, "")])
     yield from _more(len(found))
+
+
+def group_row(group: Group) -> list[str]:
+    """The first cells of a group in a table: findings, those in HEAD, kind, rule and cause."""
+    cells = [kind_title(group.kind), _rules(group.rule_id, group), group.cause or UNPROVEN]
+    return [str(group.count), str(group.in_head), *cells]
 
 
 def _secrets_markdown(real: Real) -> Iterator[str]:
@@ -102,14 +106,21 @@ def _secrets_markdown(real: Real) -> Iterator[str]:
     yield from _heading("Secrets that differ", headings)
     for repository, one in sorted(found, key=lambda pair: (not pair[1].in_head, -pair[1].count))[:ROWS_AT_MOST]:
         where = f"{one.file_path}:{one.line_number}"
-        cells = [repository, _title(one.kind), where, one.commit[:12], _rules(one.rule_id, one), one.cause or UNPROVEN]
+        cells = [
+            repository,
+            kind_title(one.kind),
+            where,
+            one.commit[:12],
+            _rules(one.rule_id, one),
+            one.cause or UNPROVEN,
+        ]
         yield _row([*cells, str(one.count), "yes" if one.in_head else ""])
     yield from _more(len(found))
 
 
 def failed_text(real: Real) -> str:
     """What the test of a repository says: how much differs, and the largest groups that nobody has approved."""
-    lines = [*map(_numbers, real.compared), *_group_lines(real.to_review())]
+    lines = [*map(row_numbers, real.compared), *_group_lines(real.to_review())]
     return "\n  ".join(map(printable, lines))
 
 
@@ -135,8 +146,9 @@ def _difference(row: RealDifference) -> dict[str, Any]:
     }
 
 
-def _numbers(one: RealComparison) -> str:
-    counts = [f"{one.count(kind)} {_title(kind)}" for kind in KINDS if one.count(kind)]
+def row_numbers(one: RealComparison) -> str:
+    """`12 the same, 3 lost, 1 new`."""
+    counts = [f"{one.count(kind)} {kind_title(kind)}" for kind in KINDS if one.count(kind)]
     secrets = len(one.differences)
     folded = f" ({secrets} secrets)" if counts and secrets != sum(map(one.count, KINDS)) else ""
     return f"{one.same} the same, {', '.join(counts) or 'nothing differs'}{folded}"
@@ -160,10 +172,11 @@ def group_text(one: Group) -> str:
     """`46 lost, 46 in HEAD  github-pat  cause not proven  in shop, site`."""
     heads = f", {one.in_head} in HEAD" if one.in_head else ", history"
     where = few(one.repositories, 3)
-    return f"{one.count} {_title(one.kind)}{heads}  {_rules(one.rule_id, one)}  {one.cause or UNPROVEN}  in {where}"
+    return f"{one.count} {kind_title(one.kind)}{heads}  {_rules(one.rule_id, one)}  {one.cause or UNPROVEN}  in {where}"
 
 
-def _title(kind: str) -> str:
+def kind_title(kind: str) -> str:
+    """A kind of difference, as people read it."""
     return _TITLES.get(kind, kind)
 
 

@@ -10,6 +10,7 @@ from gitleaks_eval.judges.verdict import log_lines
 from gitleaks_eval.reports.comment import COMMENT, comparison_comment, run_comment
 from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import evaluation_report
+from gitleaks_eval.reports.fleet import FleetReport, fleet_json, fleet_markdown
 from gitleaks_eval.reports.html import PAGE, comparison_page, document_of, run_page
 from gitleaks_eval.reports.in_pull_request import code_quality, sarif
 from gitleaks_eval.reports.run import Run
@@ -83,7 +84,15 @@ COMPARISONS: tuple[Report[Compared], ...] = (
     Report(CODE_QUALITY, lambda compared, _: [code_quality(compared.under_review.values())]),
     Report(COMMENT, lambda compared, _: [comparison_comment(compared)]),
 )
-_EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS)
+# Of many repositories: rows, what they amount to, and the rows of a shard, which have no verdict yet.
+ROWS, SHARD = "repositories.jsonl", "shard-{}.jsonl"
+FLEETS: tuple[Report[FleetReport], ...] = (
+    Report(ROWS, lambda report, _: report.rows()),
+    Report("repositories.json", lambda report, _: [fleet_json(report)]),
+    Report("repositories.md", lambda report, _: [fleet_markdown(report)]),
+)
+SHARDS: tuple[Report[Iterable[bytes]], ...] = (Report(SHARD, lambda pieces, _: pieces),)
+_EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS, *FLEETS, *SHARDS)
 # The names in the output folder that reports take; a candidate's folder has another.
 RESERVED = frozenset(report.name.partition("/")[0] for report in _EVERY if not report.name.startswith("{}"))
 

@@ -24,6 +24,8 @@ _NETWORK = (
     *("http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "SSH_AUTH_SOCK"),
 )
+# The transports of a URL that is not of this machine.
+CLONED_FROM = "https:http:ssh:git"
 _USER = re.compile(r"(\w://)[^/\s'\"]*@")
 _REASON = re.compile(r"^(?:remote: )?(?:fatal|error): (.*)$", re.MULTILINE)
 # Nothing may be fetched or run when git reads the clone.
@@ -113,7 +115,7 @@ def _clone(repository: RealRepository, folder: Path, seconds: float, stop: threa
             "repository/.git",
         ],
         folder,
-        _environment("file" if local else "https:http:ssh:git"),
+        clone_environment("file" if local else CLONED_FROM),
         seconds,
         stop,
     )
@@ -143,7 +145,8 @@ def _ours(git_folder: Path, more: str = "") -> Clone:
     return Clone(path, head_branch(path), head_commit(path), shallow.is_file() and shallow.stat().st_size > 0)
 
 
-def _environment(transports: str) -> Mapping[str, str]:
+def clone_environment(transports: str) -> Mapping[str, str]:
+    """What git is run with that reaches other repositories, by these transports (`https:ssh`) alone."""
     return {
         **{name: os.environ[name] for name in _NETWORK if name in os.environ},
         **git_environment(),

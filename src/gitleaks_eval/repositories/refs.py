@@ -44,18 +44,8 @@ def make_view(repository: Path, view: Path) -> set[bytes]:
         EvaluationError: when the other is no repository, is broken, or is kept in a way that is not read here.
         OSError: when one of the two cannot be read or written.
     """
-    git_folder = _git_folder(repository)
-    common = _common(git_folder)
     objects = objects_of(repository)
-    if (common / "reftable").exists():
-        head = read_reftables(git_folder / "reftable").get(b"HEAD", b"")
-        refs = _commits(read_reftables(common / "reftable"))
-    else:
-        head = _small_file(git_folder / "HEAD").strip()
-        refs = refs_of(common)
-    shallow = [line for line in _lines(common / "shallow") if _OBJECT_ID.fullmatch(line)]
-    if not _OBJECT_ID.fullmatch(head) and not _REF_NAME.fullmatch(head.removeprefix(b"ref: ")):
-        raise EvaluationError("it is no git repository: its HEAD names nothing")
+    head, refs, shallow = named_in(repository)
     sha256 = any(len(object_id) == 64 for object_id in (*refs.values(), head) if b"/" not in object_id)
     for name in ("refs", "objects/info"):
         (view / name).mkdir(parents=True)
@@ -67,6 +57,26 @@ def make_view(repository: Path, view: Path) -> set[bytes]:
         (view / "shallow").write_bytes(b"".join(line + b"\n" for line in shallow))
     (view / "objects" / "info" / "alternates").write_bytes(_quoted(os.fsencode(objects.absolute())) + b"\n")
     return set(refs)
+
+
+def named_in(repository: Path) -> tuple[bytes, dict[bytes, bytes], list[bytes]]:
+    """What HEAD and the refs of a repository name, and the commits at which its history is cut off.
+
+    Raises:
+        EvaluationError: when it is no repository, is broken, or is kept in a way that is not read here.
+        OSError: when it cannot be read.
+    """
+    git_folder = _git_folder(repository)
+    common = _common(git_folder)
+    if (common / "reftable").exists():
+        head = read_reftables(git_folder / "reftable").get(b"HEAD", b"")
+        refs = _commits(read_reftables(common / "reftable"))
+    else:
+        head = _small_file(git_folder / "HEAD").strip()
+        refs = refs_of(common)
+    if not _OBJECT_ID.fullmatch(head) and not _REF_NAME.fullmatch(head.removeprefix(b"ref: ")):
+        raise EvaluationError("it is no git repository: its HEAD names nothing")
+    return head, refs, [line for line in _lines(common / "shallow") if _OBJECT_ID.fullmatch(line)]
 
 
 def objects_of(repository: Path) -> Path:

@@ -58,7 +58,7 @@ def read_sources(values: Sequence[str], base: Path) -> list[Named]:
         if value.startswith("@"):
             sources += _listed(named_path(value[1:], base, f"{OPTION} @"))
         else:
-            sources.append(_named(value, base, OPTION))
+            sources.append(read_source(value, base, OPTION))
     return sources
 
 
@@ -96,17 +96,22 @@ def shown(source: str) -> str:
     return source
 
 
-def _named(value: str, base: Path, place: str) -> Named:
+def read_source(value: str, base: Path, place: str, *, must_exist: bool = True) -> Named:
+    """The path or URL that a text names, and its name where `NAME=` stands before it; `place` says where it stands.
+
+    Raises:
+        InputError: as `read_sources`; where it need not exist, not for a path at which there is nothing.
+    """
     named = _NAMED.fullmatch(value)
     if named is None or _is_folder(value, base):
-        return Named("", _source(value, base, place))
+        return Named("", _source(value, base, place, must_exist=must_exist))
     name, location = named.groups()
     if _fit_name(name) != name:
         raise InputError(
             f"{place}: the name {printable(name)[:_NAME_LENGTH]!r} of a repository is a file and part of a test's id; "
             f"write letters, digits and . _ + - (or ./ in front of a path that holds a `=`)"
         )
-    return Named(name, _source(location, base, place))
+    return Named(name, _source(location, base, place, must_exist=must_exist))
 
 
 def _is_folder(value: str, base: Path) -> bool:
@@ -118,6 +123,16 @@ def _is_folder(value: str, base: Path) -> bool:
 
 def _listed(path: Path) -> list[Named]:
     place = f"{OPTION} @{path}"
+    return [read_source(text, path.parent, f"{place}, line {number}") for number, text in list_lines(path)]
+
+
+def list_lines(path: Path) -> list[tuple[int, str]]:
+    """The lines of a list that name a repository, each with its number.
+
+    Raises:
+        InputError: when the file cannot be read, or names none.
+    """
+    place = f"{OPTION} @{path}"
     try:
         lines = read_input(path, LARGEST_TEXT).decode("utf-8-sig").splitlines()
     except OSError as error:
@@ -125,17 +140,12 @@ def _listed(path: Path) -> list[Named]:
     except ValueError:
         raise InputError(f"{place}: is no UTF-8 text; write one path or URL a line") from None
     entries = [(number, line.strip()) for number, line in enumerate(lines, 1)]
-    sources = [
-        _named(text, path.parent, f"{place}, line {number}")
-        for number, text in entries
-        if text and not text.startswith("#")
-    ]
-    if not sources:
+    if not (named := [(number, text) for number, text in entries if text and not text.startswith("#")]):
         raise InputError(f"{place}: names no repository; write one path or URL a line")
-    return sources
+    return named
 
 
-def _source(value: str, base: Path, place: str) -> str:
+def _source(value: str, base: Path, place: str, *, must_exist: bool) -> str:
     if not value.strip() or "\0" in value:
         raise InputError(f"{place}: names no repository; give a path or a URL")
     if value.startswith("-"):
@@ -147,14 +157,17 @@ def _source(value: str, base: Path, place: str) -> str:
         is_folder, exists = path.is_dir(), path.exists()
     except (OSError, RuntimeError) as error:
         raise InputError(f"{place}: {printable(shown(value))[:200]} cannot be looked at: {error}") from None
+    absolute = str(Path(os.path.abspath(path)))  # noqa: PTH100 - resolve() would follow links
     if is_folder:
-        return str(Path(os.path.abspath(path)))  # noqa: PTH100 - resolve() would follow links
+        return absolute
     if _REMOTE_HELPER.match(value):
         raise InputError(f"{place}: {printable(shown(value))} names a command; give a path or one of {_allowed()}")
     if (remote := _SCP_LIKE.fullmatch(value)) and not exists:
         if remote[1].startswith("-"):
             raise InputError(f"{place}: {printable(shown(value))} names no host")
         return value
+    if not must_exist:
+        return absolute
     problem = "is not a folder" if exists else "does not exist"
     raise InputError(f"{place}: {printable(str(path))} {problem}; give the folder of a git repository, or a URL")
 

@@ -295,7 +295,12 @@ def groups(compared: Iterable[RealComparison]) -> list[Group]:
                 count=group.count + one.count,
                 in_head=group.in_head + one.count * one.in_head,
             )
-    return sorted(found.values(), key=lambda one: (not one.in_head, -one.count, KINDS.index(one.kind), one.rule_id))
+    return sorted(found.values(), key=group_order)
+
+
+def group_order(one: Group) -> tuple[Any, ...]:
+    """How groups are sorted: those of HEAD first, then the largest."""
+    return not one.in_head, -one.count, KINDS.index(one.kind), one.rule_id, one.candidate_rule_id or "", one.cause or ""
 
 
 def approved(found: Iterable[Group], approvals: Sequence[Approval], baseline: str, candidate: str) -> dict[Group, str]:

@@ -105,13 +105,20 @@ def files_about(repository: RealRepository, root: Path) -> list[Path]:
     Raises:
         InputError: when one cannot be read or is wrong.
     """
-    wanted = shown(repository.location)
-    found = []
+    return files_by_repository(root).get(shown(repository.location), [])
+
+
+def files_by_repository(root: Path) -> dict[str, list[Path]]:
+    """The files of labels of a project, `labels/*.yaml`, by the place of their repository, without credentials.
+
+    Raises:
+        InputError: when one cannot be read or is wrong.
+    """
+    found: defaultdict[str, list[Path]] = defaultdict(list)
     for path in sorted((root / FOLDER).glob("*.yaml")):
-        labels = read_labels(path).labels if is_ours(path) else None
-        if labels and _location(path, labels.repository) == wanted:
-            found.append(path)
-    return found
+        if labels := read_labels(path).labels if is_ours(path) else None:
+            found[_location(path, labels.repository)].append(path)
+    return dict(found)
 
 
 def _location(path: Path, repository: str) -> str:

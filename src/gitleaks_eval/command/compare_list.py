@@ -1,0 +1,240 @@
+"""`gitleaks-eval compare` with many repositories: a row each, what it amounts to, and a verdict a candidate."""
+
+import argparse
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gitleaks_eval.command.asking import FAILED, PASSED, told
+from gitleaks_eval.command.line import INTERRUPTED, TAKEN
+from gitleaks_eval.command.list_options import SETTINGS
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.options import Root
+from gitleaks_eval.core.text import numbered, printable, shown_path
+from gitleaks_eval.corpora.kinds.labels import files_by_repository
+from gitleaks_eval.engine.earlier_reports import naming_output
+from gitleaks_eval.engine.fleet import Fleet, Progress, Workers
+from gitleaks_eval.engine.fleet_local import LocalWorkers
+from gitleaks_eval.engine.fleet_run import Counted, LaidOut, laid_out, lines_to_change
+from gitleaks_eval.engine.kinds import REPOS
+from gitleaks_eval.engine.settings import Settings, read_settings
+from gitleaks_eval.engine.store import Store, what_is_asked
+from gitleaks_eval.engine.stores import files_at
+from gitleaks_eval.reports.fleet import FleetReport, fleet_lines
+from gitleaks_eval.reports.folder import ReportFolder, is_any
+from gitleaks_eval.reports.real_differences import row_numbers
+from gitleaks_eval.reports.report import FLEETS, SHARDS
+from gitleaks_eval.reports.repository_rows import Spool
+from gitleaks_eval.reports.shards import is_of_shard, shard_pieces
+from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE
+from gitleaks_eval.repositories.listed import read_list
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW
+from gitleaks_eval.scoring.fleet import RepositoryRow
+
+NAME = "compare"
+STORE = "comparison-store"
+ALLOWED = {"binary", "version", "config", "args", "real_repo", "output", "scan_timeout", "compare", "fail_on"}
+FIRST_DIFFERENCES, PROGRESS_SECONDS = 10, 10.0
+# The number of a job and how many there are, as CI systems say it; from which number they count.
+CI_VARIABLES = (
+    ("CI_NODE_INDEX", "CI_NODE_TOTAL", 1),
+    ("CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL", 0),
+    ("BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0),
+    ("SYSTEM_JOBPOSITIONINPHASE", "SYSTEM_TOTALJOBSINPHASE", 1),
+    # Kubernetes says the number of an indexed job; the recipe in the docs says how many there are.
+    ("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", 0),
+)
+
+
+def run(options: argparse.Namespace, foreign: Sequence[str]) -> int:
+    """Compare the candidates on all repositories; the exit status is as of other comparisons.
+
+    0 when the file of a shard was written, whatever is in it: the verdict is that of `merge`.
+    """
+    return told(NAME, lambda: _compared(options, foreign))
+
+
+def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
+    _refuse_others(options, foreign)
+    shard = shard_of(options.shard, os.environ) if options.shard is not None else None
+    clones = _number(options.clones_per_host, "--clones-per-host", CLONES_AT_ONCE)
+    settings = _settings(options)
+    given = settings.real_repositories
+    assert given  # noqa: S101 - refused above
+    with naming_output(settings.reports):
+        # Shards of one machine may be written to one folder.
+        settings.reports.forget(is_no_shard if shard else is_any)
+    listed = read_list(given.value, given.base, files_by_repository(settings.root))
+    with laid_out(settings, listed, _say) as laid, tempfile.TemporaryFile(dir=laid.folder) as file:
+        for title in laid.question.titles.values():
+            _say(f"gitleaks-eval: {title}")
+        files = files_at(options.store, settings.root, settings.output / STORE)
+        if not options.store:
+            with naming_output(settings.reports):
+                settings.reports.make()
+        store = Store(files, what_is_asked(laid.job, laid.question.pairs))
+        workers = _workers(options.scheduler, laid, clones)
+        ours = [one for one in listed.listed if shard is None or is_of_shard(one.number, *shard)]
+        fleet = Fleet(ours, tuple(laid.question.pairs), store, workers)
+        counted = Counted(laid.question, Spool(file))
+        try:
+            _work(fleet, counted)
+        except KeyboardInterrupt:
+            done = fleet.progress
+            _say(f"stopped: {done.done} of {len(ours)} are done and kept; run the same again to go on")
+            return INTERRUPTED
+        if fleet.progress.unkept:
+            _say(f"store: not everything could be kept: {fleet.progress.unkept}")
+        lines = lines_to_change(settings, counted.judged())
+        if shard is None:
+            return finished(counted.report(lines), settings.reports, accepts_review=settings.accepts_review)
+        pieces = shard_pieces(laid.question, shard, counted.rows(), lines)
+        name = SHARDS[0].named(f"{shard[0]}-of-{shard[1]}")
+        with naming_output(settings.reports):
+            settings.reports.publish([(name, pieces)], lambda _: False)
+        _say(f"shard {shard[0]} of {shard[1]}: {len(ours)} of {len(listed.listed)} repositories; no verdict before all")
+        _say(f"merge: gitleaks-eval merge {shown_path(settings.output / name, Path.cwd())} …")
+        return PASSED
+
+
+def is_no_shard(name: str) -> bool:
+    """Whether a report is removed by a run that needs the shards of others."""
+    return not SHARDS[0].is_named(name)
+
+
+def finished(report: FleetReport, reports: ReportFolder, *, accepts_review: bool) -> int:
+    """Write the reports, show the first screen, and say with which status it ends.
+
+    Raises:
+        InputError: when a report cannot be written.
+    """
+    with naming_output(reports):
+        reports.publish([(one.name, one.render(report, "")) for one in FLEETS], is_no_shard)
+    for line in fleet_lines(report):
+        _say(line)
+    _say(f"report: {shown_path(reports.path / 'repositories.md', Path.cwd())}")
+    failing = {REGRESSION, INCOMPLETE, *([] if accepts_review else [REVIEW])}
+    return FAILED if any(one.verdict in failing for one in report.judged) else PASSED
+
+
+def _work(fleet: Fleet, counted: Counted) -> None:
+    """Count all rows, show the first that differ at once, and say now and then how far it is."""
+    started = said = time.monotonic()
+    shown = 0
+    with contextlib.closing(fleet.rows()) as rows:
+        for row in rows:
+            counted.add(row)
+            if (row.differs or row.problems) and shown < FIRST_DIFFERENCES:
+                shown += 1
+                for line in _row_lines(row):
+                    _say(line)
+            if time.monotonic() - said > PROGRESS_SECONDS:
+                said = time.monotonic()
+                _say(progress_line(fleet.progress, len(fleet.listed), said - started, counted.tallies_text()))
+    _say(_done_line(fleet, time.monotonic() - started))
+
+
+def _row_lines(row: RepositoryRow) -> Iterator[str]:
+    for one in row.pairs:
+        if one.real is None:
+            yield f"real  {row.repository}  {one.candidate}: INCOMPLETE: {one.problem}"
+        elif one.real.differs:
+            yield f"real  {row.repository}  {one.candidate}: {row_numbers(one.real)}"
+
+
+def progress_line(progress: Progress, total: int, seconds: float, found: str) -> str:
+    """`412 of 10000 repositories, 37 a minute, about 4 h 19 min left; …`."""
+    rate = progress.done / seconds * 60
+    left = (total - progress.done) / rate if rate else 0.0
+    hours, minutes = divmod(round(left), 60)
+    about = f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else "less than a minute"
+    return f"{progress.done} of {total} repositories, {rate:.0f} a minute, about {about} left; {found}"
+
+
+def _done_line(fleet: Fleet, seconds: float) -> str:
+    progress = fleet.progress
+    kept = f", {progress.known} of them known from the store" if progress.known else ""
+    total = numbered(progress.done, "repository", "repositories")
+    return f"{total}{kept}; {numbered(progress.units, 'unit')} run in {seconds:.0f} s"
+
+
+def _workers(scheduler: str | None, laid: LaidOut, clones: int) -> Workers:
+    if scheduler:
+        raise InputError("--scheduler: is not there yet")
+    return LocalWorkers(laid.job, laid.folder, clones, laid.seconds_at_most)
+
+
+def _refuse_others(options: argparse.Namespace, foreign: Sequence[str]) -> None:
+    """Refuse what would not be looked at: nobody must believe that it was.
+
+    Raises:
+        InputError: naming it.
+    """
+    why = "many repositories are compared without a test session"
+    if foreign:
+        raise InputError(f"{printable(foreign[0])}: {why}; leave it out, or name one repository")
+    for one in TAKEN:
+        if one.name not in ALLOWED and getattr(options, one.setting):
+            raise InputError(f"{one.short}: {why}, and it says nothing of them; leave it out, or name one repository")
+    if not options.gitleaks_real_repo:
+        named = next(name for name in SETTINGS if getattr(options, name) is not None)
+        raise InputError(f"--{named.replace('_', '-')}: is for many repositories; name them with --repo @FILE")
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    here = Path.cwd()
+    values = {**vars(options), "gitleaks_only": REPOS}
+    settings = read_settings(Root(here, None, lambda _: None, values.get, here))
+    if len(settings.candidates) < 2:
+        raise InputError("there is one candidate alone; name two versions or configurations")
+    return replace(settings, baseline=None)
+
+
+def shard_of(text: str, environment: Mapping[str, str]) -> tuple[int, int]:
+    """The number of a shard, from 1, and how many there are: `2/3`, or what the CI's variables say where it is empty.
+
+    Raises:
+        InputError: when there is no such shard, or no variable says it.
+    """
+    if not text:
+        return _shard_of_ci(environment)
+    number, separator, total = text.partition("/")
+    if not separator or not _is_shard(number, total):
+        raise InputError(f"--shard {printable(text)}: write K/N, such as 2/3, with K from 1 to N")
+    return int(number), int(total)
+
+
+def _shard_of_ci(environment: Mapping[str, str]) -> tuple[int, int]:
+    for index, total, first in CI_VARIABLES:
+        if index in environment and total in environment:
+            number, of = environment[index], environment[total]
+            number = str(int(number) + 1 - first) if number.isdecimal() else number
+            if not _is_shard(number, of):
+                said = f"{index}={printable(environment[index])}, {total}={printable(of)}"
+                raise InputError(f"--shard: {said} name no shard; write K/N")
+            return int(number), int(of)
+    names = ", ".join(f"{index} and {total}" for index, total, _ in CI_VARIABLES)
+    raise InputError(f"--shard: no variables of a CI say which; write K/N, or set {names}")
+
+
+def _is_shard(number: str, total: str) -> bool:
+    digits = all(one.isascii() and one.isdecimal() and len(one) < 7 for one in (number, total))
+    return digits and 1 <= int(number) <= int(total)
+
+
+def _number(text: str | None, option: str, default: int) -> int:
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:7]) < 10**6):
+        raise InputError(f"{option} {printable(text)}: write a number above zero")
+    return int(text)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{printable(text)}\n")
+    sys.stdout.flush()

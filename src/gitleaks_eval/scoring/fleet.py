@@ -1,0 +1,233 @@
+"""What a candidate changes in thousands of repositories: their rows, counted one by one. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from gitleaks_eval.config.beside import Approval
+from gitleaks_eval.core.text import numbered
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE
+from gitleaks_eval.scoring.real_differences import (
+    KINDS,
+    LOST,
+    MOVED,
+    NEW,
+    RELABELLED,
+    SEVERITY_CHANGED,
+    Group,
+    RealComparison,
+    RealDifference,
+    approved,
+    group_order,
+)
+
+CAUSES_AT_MOST = 5
+
+
+class PairRow(NamedTuple):
+    """What a pair differs in on one repository; `real` is None where it could not be compared, for this `problem`.
+
+    `truth_lost` counts what is labelled as a secret, found by the baseline, and lost; `truth_better` the decoys that
+    are no longer reported, and the secrets that are newly found. Without labels both are None.
+    """
+
+    baseline: str
+    candidate: str
+    real: RealComparison | None
+    problem: str = ""
+    truth_lost: int | None = None
+    truth_better: int | None = None
+
+
+class RepositoryRow(NamedTuple):
+    """A repository of the list: its number there (from 0), its name, where it is, and what each pair differs in."""
+
+    number: int
+    repository: str
+    source: str
+    pairs: tuple[PairRow, ...]
+
+    @property
+    def problems(self) -> list[str]:
+        """Why it is not compared whole, each reason once; empty where it is."""
+        return list(dict.fromkeys(one.problem for one in self.pairs if one.real is None))
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs for any pair."""
+        return any(one.real is not None and one.real.differs for one in self.pairs)
+
+
+class Cause(NamedTuple):
+    """Differences of one kind with one cause: the rules, and how many findings and repositories there are."""
+
+    kind: str
+    cause: str | None
+    rules: tuple[str, ...]
+    findings: int
+    in_head: int
+    repositories: int
+
+
+@dataclass(slots=True)
+class _Group:
+    """A group while it grows; names by the number of the repository."""
+
+    count: int = 0
+    in_head: int = 0
+    names: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Groups:
+    """Groups by kind, rule, the candidate's rule, and cause."""
+
+    found: dict[tuple[str, str, str | None, str | None], _Group] = field(default_factory=dict)
+
+    def add(self, number: int, name: str, differences: Iterable[RealDifference]) -> None:
+        """Count the differences of a repository."""
+        for one in differences:
+            group = self.found.setdefault((one.kind, one.rule_id, one.candidate_rule_id, one.cause), _Group())
+            group.count += one.count
+            group.in_head += one.count * one.in_head
+            group.names[number] = name
+
+    def groups(self) -> list[Group]:
+        """All of them: HEAD before history, the largest first."""
+        made = [
+            Group(*key, tuple(one.names[number] for number in sorted(one.names)), one.count, one.in_head)
+            for key, one in self.found.items()
+        ]
+        return sorted(made, key=group_order)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a pair differs in on all repositories that were counted so far; it holds no row.
+
+    `alerted` and `losing` count repositories with new and lost findings, by whether there is one in HEAD.
+    `unfinished` are those that could not be compared, by number: name and reason.
+    """
+
+    baseline: str
+    candidate: str
+    compared: int = 0
+    same: int = 0
+    truth_lost: int = 0
+    truth_better: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    alerted: Counter[bool] = field(default_factory=Counter)
+    losing: Counter[bool] = field(default_factory=Counter)
+    unfinished: dict[int, tuple[str, str]] = field(default_factory=dict)
+    _raw: _Groups = field(default_factory=_Groups)
+    _production: _Groups = field(default_factory=_Groups)
+
+    @property
+    def total(self) -> int:
+        """How many repositories were counted."""
+        return self.compared + len(self.unfinished)
+
+    def add(self, row: RepositoryRow, pair: PairRow) -> None:
+        """Count what the pair differs in on one repository."""
+        if pair.real is None:
+            self.unfinished[row.number] = row.repository, pair.problem
+            return
+        self.compared += 1
+        self.same += pair.real.same
+        self.truth_lost += pair.truth_lost or 0
+        self.truth_better += pair.truth_better or 0
+        for one in pair.real.differences:
+            self.counts[one.kind] += one.count
+        seen = pair.real.production or pair.real
+        for kind, repositories in ((NEW, self.alerted), (LOST, self.losing)):
+            if found := seen.of(kind):
+                repositories[any(one.in_head for one in found)] += 1
+        self._raw.add(row.number, row.repository, pair.real.differences)
+        if pair.real.production:
+            self._production.add(row.number, row.repository, pair.real.production.differences)
+
+    def groups(self) -> list[Group]:
+        """All differences by kind, rule and cause; of what differs in production alone, those too."""
+        raw, production = self._raw.groups(), self._production.groups()
+        return raw + [one for one in production if _key(one) not in self._raw.found]
+
+    def reasons(self, approved: int) -> Iterator[str]:
+        """What the verdict says, the most urgent first; `approved` is how many findings are."""
+        if self.unfinished:
+            yield f"{len(self.unfinished)} of {self.total} repositories could not be compared"
+        if self.truth_lost:
+            yield f"{numbered(self.truth_lost, 'finding')} labelled as a secret lost"
+        yield from _repositories(self.alerted, "new alerts")
+        yield from _repositories(self.losing, "lost findings")
+        yield from (f"{self.counts[kind]} {text}" for kind, text in _BESIDE.items() if self.counts[kind])
+        if self.truth_better:
+            yield f"{self.truth_better} better by labels"
+        if approved:
+            yield f"{approved} of them approved"
+
+    def judged(self, approvals: Sequence[Approval], identities: tuple[str, str]) -> "Judged":
+        """The verdict, where these approvals hold for the two candidates of these identities."""
+        groups = self.groups()
+        return Judged(self, groups, approved(groups, approvals, *identities))
+
+
+_BESIDE = {MOVED: "moved", RELABELLED: "relabelled", SEVERITY_CHANGED: "of another severity"}
+
+
+def _repositories(found: Counter[bool], what: str) -> Iterator[str]:
+    if found:
+        places = {True: "in HEAD", False: "in history alone"}
+        parts = [f"{found[in_head]} {text}" for in_head, text in places.items() if found[in_head]]
+        yield f"{what} in {numbered(found.total(), 'repository', 'repositories')} ({', '.join(parts)})"
+
+
+def _key(one: Group) -> tuple[str, str, str | None, str | None]:
+    return one.kind, one.rule_id, one.candidate_rule_id, one.cause
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A pair on all repositories: what was counted, its groups, and which of them people have approved."""
+
+    tally: Tally
+    groups: Sequence[Group]
+    approved: Mapping[Group, str]
+
+    @property
+    def verdict(self) -> str:
+        """SAFE only where every repository was compared, and nothing differs that nobody has approved."""
+        if self.tally.unfinished or not self.tally.compared:
+            return INCOMPLETE
+        if self.tally.truth_lost:
+            return REGRESSION
+        return REVIEW if any(one not in self.approved for one in self.groups) else SAFE
+
+    def reasons(self) -> list[str]:
+        """Why it is that verdict."""
+        found = list(self.tally.reasons(sum(one.count for one in self.approved)))
+        same = f"nothing differs in {numbered(self.tally.compared, 'repository', 'repositories')}"
+        return found if self.groups or not self.tally.compared else [*found, same]
+
+    def causes(self) -> list[Cause]:
+        """The largest causes of what nobody has approved, HEAD first."""
+        together: dict[tuple[str, str | None], list[Group]] = {}
+        for one in self.groups:
+            if one not in self.approved:
+                together.setdefault((one.kind, one.cause), []).append(one)
+        found = [
+            Cause(
+                kind,
+                cause,
+                tuple(dict.fromkeys(one.rule_id for one in groups)),
+                sum(one.count for one in groups),
+                sum(one.in_head for one in groups),
+                len({name for one in groups for name in one.repositories}),
+            )
+            for (kind, cause), groups in together.items()
+        ]
+        return sorted(found, key=_largest)[:CAUSES_AT_MOST]
+
+
+def _largest(one: Cause) -> tuple[Any, ...]:
+    return -one.in_head, -one.findings, KINDS.index(one.kind), one.cause or ""
