@@ -1,8 +1,9 @@
 """What the documentation shows: its blocks, and console blocks run as a reader would run them.
 
 A page is one folder, and its blocks stand in it in their order. `<!-- file: NAME -->` above a block says that it is the
-content of that file; `<!-- not run: REASON -->` above a console block that no test can run it, and why. A command
-that ends with another status than 0 is followed by `$ echo $?`, so that a reader sees it, too.
+content of that file; `<!-- not run: REASON -->` above a console block that no test can run it, and why;
+`<!-- run in: PAGE -->` that another page runs the same. A command that ends with another status than 0 is followed by
+`$ echo $?`, so that a reader sees it, too.
 """
 
 import doctest
@@ -20,7 +21,7 @@ from ran import NOT_THEIRS
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CONSOLE, STATUS = "console", "echo $?"
-_NOTE = re.compile(r"<!-- (file|not run): (.+?) -->\s*")
+_NOTE = re.compile(r"<!-- (file|not run|run in): (.+?) -->\s*")
 # Plugins of pytest that only our own tests need, and that take as long to load as all the rest.
 _ADDOPTS = "-p no:hypothesispytest -p no:anyio -p no:cacheprovider"
 
@@ -38,7 +39,7 @@ class Block(NamedTuple):
     @property
     def is_run(self) -> bool:
         """Whether its commands are run."""
-        return self.language == CONSOLE and self.note != "not run"
+        return self.language == CONSOLE and not self.note
 
 
 class Command(NamedTuple):
