@@ -59,6 +59,14 @@ def blocks(page: Path) -> Iterator[Block]:
         note, noted = said.groups() if said else ("", "")
 
 
+def links(page: Path) -> Iterator[str]:
+    """What a page links to, and the pictures that it shows."""
+    for token in MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8")):
+        for child in token.children or ():
+            if target := child.attrs.get("href") or child.attrs.get("src"):
+                yield str(target)
+
+
 def commands(block: Block) -> Iterator[Command]:
     """The commands of a console block; a line that begins with `> ` goes on with the one above it."""
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
@@ -74,7 +82,7 @@ def problems_of(page: Path, folder: Path) -> list[str]:
     ended = ""
     status = 0
     for block in blocks(page):
-        where = f"{page.relative_to(ROOT)}:{block.line}"
+        where = f"{page.name}:{block.line}"
         if block.note == "file":
             path = folder / block.noted
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +98,9 @@ def problems_of(page: Path, folder: Path) -> list[str]:
 
 
 def _run(command: str, folder: Path) -> tuple[str, int]:
-    kept: Mapping[str, str] = {name: text for name, text in os.environ.items() if not name.startswith((*NOT_THEIRS, "CI"))}
+    kept: Mapping[str, str] = {
+        name: text for name, text in os.environ.items() if not name.startswith((*NOT_THEIRS, "CI"))
+    }
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
     done = subprocess.run(
         ["bash", "-c", command],  # noqa: S607 - bash is on PATH

@@ -25,7 +25,7 @@ def as_markdown() -> str:
         "# The shipped scenarios",
         "",
         "Made by `python -m gitleaks_eval.scenarios.catalogue > docs/scenarios.md`, from `ground_truth/` and",
-        "`synthetic_repos/`, which are the truth. `python -m gitleaks_eval.repositories FOLDER` builds the repositories.",
+        "`synthetic_repos/`, which are the truth. `python -m gitleaks_eval.repositories FOLDER` builds them all.",
         "",
         f"Values are generated. Recipes name one of {len(secret_kinds())} kinds of secret, or a pattern, and a seed.",
         "A finding counts as *in history* when its value does not stand in a file of HEAD.",
