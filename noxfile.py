@@ -118,6 +118,13 @@ def screenshots(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """Make the site of docs/ in built-docs/; `nox -s docs -- -b linkcheck` asks the network for each link of others."""
+    session.install(*PYPROJECT["project"]["optional-dependencies"]["docs"])
+    session.run("sphinx-build", "-W", "--keep-going", *(session.posargs or ["-b", "html"]), "docs", "built-docs")
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style with ruff."""
     session.install(*(name for name in PYPROJECT["project"]["optional-dependencies"]["dev"] if "ruff" in name))

@@ -9,12 +9,13 @@ from typing import Literal
 import pytest
 from pages import comparison, documents, evaluation
 from playwright.sync_api import Browser, Page, sync_playwright
+from shown import ROOT, problems_of
 
 from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
 
 pytestmark = pytest.mark.browser
 
-PICTURES = Path(__file__).parents[2] / "docs/pictures"
+PICTURES = ROOT / "docs/pictures"
 NAMES = ("run", "comparison", "trend")
 _SCHEMES: dict[str, Literal["light", "dark"]] = {"light": "light", "dark": "dark"}
 
@@ -66,6 +67,13 @@ def test_a_page_opens_from_disk_asks_for_nothing_and_fits(
     if width > 1000:
         PICTURES.mkdir(exist_ok=True)
         page.screenshot(path=PICTURES / f"{name}{'-dark' if scheme == 'dark' else ''}.png")
+
+
+def test_the_picture_of_the_tutorial_is_of_the_run_that_it_shows(chromium: Browser, tmp_path: Path) -> None:
+    assert problems_of(ROOT / "docs/tutorial.md", tmp_path) == []
+    page = opened(chromium, tmp_path / "gitleaks-eval-results/report.html")
+    assert "16 of 17" in page.inner_text("body")
+    page.screenshot(path=PICTURES / "tutorial.png")
 
 
 @pytest.mark.parametrize("name", NAMES)

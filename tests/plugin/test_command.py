@@ -226,13 +226,13 @@ def test_ctrl_c_ends_with_status_2(monkeypatch: pytest.MonkeyPatch) -> None:
     assert command.main(["run"]) == 2
 
 
-def test_init_writes_the_workflow_of_the_readme_and_never_over_a_file(tmp_path: Path) -> None:
+def test_init_writes_the_workflow_of_the_docs_and_never_over_a_file(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitleaks.toml").touch()
     first = run(tmp_path, "init")
     assert (first.returncode, first.stdout) == (0, "wrote .github/workflows/gitleaks-eval.yml\n")
     path = tmp_path / ".github/workflows/gitleaks-eval.yml"
-    assert path.read_text(encoding="utf-8") in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert path.read_text(encoding="utf-8") in (ROOT / "docs/in-a-pull-request.md").read_text(encoding="utf-8")
     assert f"--scanner-version={PINNED_VERSION}" in path.read_text(encoding="utf-8")
     path.write_text("mine\n", encoding="utf-8")
     again = run(tmp_path, "init")

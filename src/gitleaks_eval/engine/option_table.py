@@ -1,4 +1,4 @@
-"""Every option, one entry each: pytest's options and ini settings, the command and README's table derive from here.
+"""Every option, one entry each: pytest's options and ini settings, the command and docs/options.md derive from here.
 
 Another option is one more entry; what reads its value calls `given` with its name.
 """
@@ -194,7 +194,14 @@ WITH_VALUE = frozenset(one.option for one in OPTIONS if not one.ini_only and not
 
 
 def as_markdown() -> Iterator[str]:
-    """The table of the README, line by line."""
+    """The page of docs/, line by line."""
+    yield "# Options"
+    yield ""
+    yield "Made by `python -m gitleaks_eval.engine.option_table > docs/options.md`."
+    yield ""
+    yield "Each option that takes a value has a twin in pytest's ini file: `gitleaks_config` for `--gitleaks-config`."
+    yield "Paths there are relative to that file. [The command](command.md) takes the options without their prefix."
+    yield ""
     yield "| option | meaning | default |"
     yield "|---|---|---|"
     for one in OPTIONS:
