@@ -42,14 +42,17 @@ CORPUS = "--gitleaks-corpus=report:source"
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory: pytest.TempPathFactory, gitleaks: Callable[[str], Path]) -> Callable[..., Path]:
-    """A folder with a corpus whose truth is a report, by default one that keeps the values to itself."""
+    """A folder with a corpus whose truth is a report, by default one that keeps the values to itself.
+
+    By default only a rule tells where the value begins.
+    """
     gitleaks("8.30.1")
 
-    def folder(secret: str = "REDACTED", head: str = HIDES) -> Path:  # noqa: S107 - what a report says of one
+    def folder(secret: str = "REDACTED", head: str = HIDES, login: str = "--with-") -> Path:  # noqa: S107 - what a report says of one
         path = tmp_path_factory.mktemp("masked")
         source = path / "source" / "repository"
         (source / "deploy" / PHRASE).mkdir(parents=True)
-        (source / "deploy" / PHRASE / "run.sh").write_text(f"#\nlogin --with {PHRASE}\n", encoding="utf-8")
+        (source / "deploy" / PHRASE / "run.sh").write_text(f"#\nlogin {login}{PHRASE}\n", encoding="utf-8")
         git(source, "init", "-q")
         git(source, "add", ".")
         git(source, "commit", "-q", "-m", "m")
@@ -67,9 +70,7 @@ def make(tmp_path_factory: pytest.TempPathFactory, gitleaks: Callable[[str], Pat
 def ran(request: pytest.FixtureRequest, make: Callable[..., Path]) -> Ran:
     """Two configurations, of which the second hides by path what the first finds."""
     folder = make()
-    # The names of its tests are made before anything is scanned.
-    options = (*WHOLE, *COMPARED, CORPUS, "--gitleaks-findings", *request.param)
-    return evaluate(folder, *options, GITHUB_STEP_SUMMARY=str(folder / "summary.md"))
+    return evaluate(folder, *WHOLE, *COMPARED, CORPUS, *request.param, GITHUB_STEP_SUMMARY=str(folder / "summary.md"))
 
 
 def leaks(ran: Ran) -> dict[str, set[str]]:
@@ -102,8 +103,11 @@ def test_the_entry_that_hides_it_is_named_and_fails_the_configuration(ran: Ran) 
     )
 
 
-def test_what_nobody_reports_is_masked_where_the_truth_knows_it(make: Callable[..., Path]) -> None:
-    folder = make(PHRASE, BLIND)
+@pytest.mark.parametrize(("secret", "login"), [(PHRASE, "--with-"), ("REDACTED", "--with ")], ids=["value", "line"])
+def test_what_nobody_reports_is_masked_where_the_truth_knows_it_or_its_line(
+    make: Callable[..., Path], secret: str, login: str
+) -> None:
+    folder = make(secret, BLIND, login)
     ran = evaluate(folder, *WHOLE, "--gitleaks-findings", "--gitleaks-config=head/.gitleaks.toml", CORPUS)
     assert ran.status == 1
     assert f"{MASKED}:2" in ran.line("MISSED")
