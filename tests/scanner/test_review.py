@@ -1,6 +1,7 @@
 """Review, evaluate, upgrade: what people have labelled is truth, and no value of it stands anywhere."""
 
 import csv
+import json
 import os
 import pty
 import select
@@ -360,6 +361,12 @@ def test_suppressions_that_are_dead_stale_or_wide_are_listed_and_fail_only_when_
         "dead allow-comment c:1",
     ]
     assert told("--repo", path, "--strict", name="lint", config="")[0] == 1
+    commit(path, **{"known.json": json.dumps([{"RuleID": "github-pat", "File": "b", "Commit": "0" * 40}])})
+    text = told("--repo", path, "--own-baseline=known.json", name="lint", config="")[1]
+    assert "6 suppressions, 5 dead, stale or wide" in text
+    assert "  stale   baseline-entry  known.json:1  hides 0 findings, matched by place: its value is redacted" in text
+    status, text = told("--repo", path, "--own-baseline=none.json", name="lint", config="")
+    assert (status, "baseline none.json: is no file of HEAD" in text) == (1, True)
     labels = tmp_path / "labels/source.yaml"
     assert told(labels, "--repo", path)[0] == 0
     ids = [one.id for one in read_labels(labels).labels.findings if one.path == "b"]  # type: ignore[union-attr]  # it was written

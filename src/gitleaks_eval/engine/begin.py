@@ -63,6 +63,7 @@ def lay_out(
             own=configuration is not None and configuration.own,
             production=production,
             own_baseline=one.candidate.own_baseline,
+            project=str(settings.root),
         )
     return Shared(str(folder), benches, settings.seed)
 

@@ -24,7 +24,7 @@ class Bench:
 
     `folder` is private to the run, and `turns`, where scans of all candidates take turns. `scanner` is a
     `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
-    evaluated that exist. `seed` names the values that are planted.
+    evaluated that exist. `seed` names the values that are planted, `project` the folder that has labels.
     """
 
     folder: str
@@ -45,6 +45,7 @@ class Bench:
     own: bool = False
     production: bool = False
     own_baseline: str = ""
+    project: str = "."
 
     @property
     def root(self) -> Path:
