@@ -64,6 +64,7 @@ def lay_out(
             production=production,
             own_baseline=one.candidate.own_baseline,
             project=str(settings.root),
+            clone_bytes=settings.clone_bytes,
         )
     return Shared(str(folder), benches, settings.seed)
 

@@ -27,7 +27,7 @@ def suppressed_in(one: Alone, repository: RealRepository, baselines: Sequence[st
     """
     seconds = one.scanner.timeout_seconds
     with private_folder() as folder:
-        path = clone(repository, folder, seconds).path
+        path = clone(repository, folder, seconds, at_most=one.clone_bytes).path
         built = BuiltRepository(path, readable(path, seconds))
         scan = one.scanner.scan(path, obey_allow=False)
         if problem := unread_in(one.scanner, scan, built):
