@@ -305,6 +305,9 @@ def test_review_then_evaluate_then_upgrade(gitleaks: Callable[[str], Path], repo
     assert ran.status == 1
     assert ran.verdicts == {"next.toml": "REGRESSION"}
     assert "LOST  billing  deploy/values:2  github-pat" in ran.text
+    assert "R n/a (n=3), F1" in ran.line("corpus  billing  now.toml")
+    for text in (ran.text, ran.markdown):
+        assert "recall is relative to the pool of all that any candidate reported (gitleaks 8.30.1)" in text
     # Used by itself where the repository is compared.
     both = ("--gitleaks-config=now.toml", "--gitleaks-config=next.toml")
     compared = evaluate(tmp_path, "--gitleaks-only=repos", *run[2:], *both, f"--gitleaks-real-repo={repository}")
