@@ -234,6 +234,7 @@ BROKEN: dict[str, tuple[list[str], str]] = {
     "analyses that are not there": (["--gitleaks-analysis=none"], "--gitleaks-analysis *none: does not exist*"),
     "an output that is a file": (["--gitleaks-output=plain.txt"], "*plain.txt is a file; name a folder"),
     "a time limit that is none": (["--gitleaks-scan-timeout=soon"], "*'soon': not a number of seconds*"),
+    "a disk limit that is none": (["--gitleaks-real-repo-disk=0"], "*'0': not a number of GiB above zero*"),
     "a negative time limit": (["--gitleaks-scan-timeout=-1"], "*'-1': not a number of seconds*"),
     "a ground truth that is no JSON": (["--gitleaks-scenarios=garbled"], "*s.json: line 1, column 2: not JSON*"),
     "a ground truth of the wrong shape": (["--gitleaks-scenarios=wrong"], "*s.json: /expected/total_secrets: *"),

@@ -287,6 +287,10 @@ def test_each_repository_is_compared_as_production_scans_it_and_raw(governed: Pa
     assert {row["file_path"]: row["cause"] for row in fixed["new"]} == {"skipped/a.env": hidden}
     assert {row["file_path"] for row in fixed["production"]["new"]} >= {"known.env", "skipped/a.env"}
     assert "in production: " in ran.text
+    report = json.loads((ran.folder / "gitleaks-eval-results/old/evaluation_report.json").read_bytes())
+    (repository,) = report["real_world"]["repositories"]
+    entries = [one for one in repository["suppressions"] if one["kind"] == "baseline-entry"]
+    assert [(one["file_path"], one["hides"], one["note"]) for one in entries] == [("ci/known.json", 1, "")]
 
 
 def test_a_repository_that_fails_for_one_candidate_makes_its_pair_incomplete(governed: Path, tmp_path: Path) -> None:

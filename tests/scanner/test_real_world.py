@@ -395,7 +395,7 @@ def test_older_versions_evaluate_them_and_say_what_they_must_obey(
 def failing(
     gitleaks: Callable[[str], Path], repositories: Repositories, tmp_path_factory: pytest.TempPathFactory
 ) -> Ended:
-    """A run with a whole repository, a shallow one, and four that cannot be evaluated."""
+    """A run with a whole repository, a shallow one, and five that cannot be evaluated."""
     base = tmp_path_factory.mktemp("failing")
     shutil.copytree(repositories.folder / "straight", base / "broken")
     lost = git(base / "broken", "rev-parse", "HEAD").decode().strip()
@@ -405,10 +405,22 @@ def failing(
     os.mkfifo(base / "endless/.git/objects/info/alternates")
     (base / "no-repository").mkdir()
     git(base, "clone", "-q", "--depth=1", f"file://{base}/whole", "shallow")
-    names = ("broken", "endless", "no-repository", "shallow", "whole")
+    # What it borrows from another one is not its own, and comes with the clone.
+    shutil.copytree(repositories.folder / "straight", base / "large")
+    (base / "large/noise").write_bytes(os.urandom(3 << 20))
+    git(base / "large", "add", "noise")
+    git(base / "large", "commit", "-q", "-m", "noise")
+    git(base, "clone", "-q", "--shared", str(base / "large"), "borrowing")
+    names = ("borrowing", "broken", "endless", "no-repository", "shallow", "whole")
     real = [f"--gitleaks-real-repo={base / name}" for name in names]
     scanner = f"--gitleaks-binary={gitleaks('8.30.1')}"
-    return run(base / "run", scanner, *real, "--gitleaks-scan-timeout=3", "test_house_rules.py")
+    return run(
+        base / "run",
+        scanner,
+        *real,
+        *("--gitleaks-scan-timeout=3", "--gitleaks-real-repo-disk=0.002"),
+        "test_house_rules.py",
+    )
 
 
 def test_a_repository_that_fails_changes_only_its_own_result(failing: Ended, alone: Ended) -> None:
@@ -418,6 +430,7 @@ def test_a_repository_that_fails_changes_only_its_own_result(failing: Ended, alo
         assert steady(document[name]) == steady(other[name])
     found = failing.repositories()
     for name, problem in (
+        ("borrowing", "wrote more than 2 MiB and was stopped; allow more GiB with --gitleaks-real-repo-disk"),
         ("broken", "cannot be cloned"),
         ("endless", "took longer than 3 s"),
         ("no-repository", "it is no git repository"),

@@ -1,6 +1,7 @@
 """Review, evaluate, upgrade: what people have labelled is truth, and no value of it stands anywhere."""
 
 import csv
+import json
 import os
 import pty
 import select
@@ -305,6 +306,9 @@ def test_review_then_evaluate_then_upgrade(gitleaks: Callable[[str], Path], repo
     assert ran.status == 1
     assert ran.verdicts == {"next.toml": "REGRESSION"}
     assert "LOST  billing  deploy/values:2  github-pat" in ran.text
+    assert "R n/a (n=3), F1" in ran.line("corpus  billing  now.toml")
+    for text in (ran.text, ran.markdown):
+        assert "recall is relative to the pool of all that any candidate reported (gitleaks 8.30.1)" in text
     # Used by itself where the repository is compared.
     both = ("--gitleaks-config=now.toml", "--gitleaks-config=next.toml")
     compared = evaluate(tmp_path, "--gitleaks-only=repos", *run[2:], *both, f"--gitleaks-real-repo={repository}")
@@ -361,6 +365,12 @@ def test_suppressions_that_are_dead_stale_or_wide_are_listed_and_fail_only_when_
         "dead allow-comment c:1",
     ]
     assert told("--repo", path, "--strict", name="lint", config="")[0] == 1
+    commit(path, **{"known.json": json.dumps([{"RuleID": "github-pat", "File": "b", "Commit": "0" * 40}])})
+    text = told("--repo", path, "--own-baseline=known.json", name="lint", config="")[1]
+    assert "6 suppressions, 5 dead, stale or wide" in text
+    assert "  stale   baseline-entry  known.json:1  hides 0 findings, matched by place: its value is redacted" in text
+    status, text = told("--repo", path, "--own-baseline=none.json", name="lint", config="")
+    assert (status, "baseline none.json: is no file of HEAD" in text) == (1, True)
     labels = tmp_path / "labels/source.yaml"
     assert told(labels, "--repo", path)[0] == 0
     ids = [one.id for one in read_labels(labels).labels.findings if one.path == "b"]  # type: ignore[union-attr]  # it was written

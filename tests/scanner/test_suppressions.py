@@ -1,6 +1,7 @@
 """What a repository brings along to hide findings: reported, and obeyed only where a build cannot do otherwise."""
 
 import dataclasses
+import json
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from gitleaks_eval.repositories.sources import real_repositories
 from gitleaks_eval.scanners import suppressions as module
 from gitleaks_eval.scanners.build import ScannerBuild, probe
 from gitleaks_eval.scanners.scan import Scanner
-from gitleaks_eval.scanners.suppressions import Suppression, Suppressions, suppressions
+from gitleaks_eval.scanners.suppressions import Suppression, Suppressions, Told, suppressions
 
 SECONDS = 60
 VERSIONS = ("8.16.0", "8.18.4", "8.30.1")
@@ -102,6 +103,73 @@ def test_what_a_repository_suppresses_is_reported_with_what_it_would_have_hidden
     git(made.path, "checkout", "HEAD", "--", ".gitleaksignore")
     left = scanner.scan(made.path, obey_allow=False).findings
     assert len(scan.findings) - len(left) == (1 if old else 2)
+
+
+# --- Entries of a baseline
+
+
+@pytest.mark.parametrize("version", ["8.18.4", "8.30.1"])
+def test_an_entry_of_a_baseline_hides_what_the_scanner_leaves_out(
+    source: Path, tmp_path: Path, gitleaks: Callable[[str], Path], version: str
+) -> None:
+    config = tmp_path / "builtin.toml"
+    config.write_bytes(BUILTIN_CONTENT)
+    build = probe(gitleaks(version), "a test")
+    scanner = Scanner(build, config, tmp_path, SECONDS, threading.Event())
+    commit(source, {f"{name}.env": f"{token(name)}\n" for name in "abcdef"})
+    findings = {one["File"]: one for one in scanner.scan(source).findings}
+    entries = [
+        findings["a.env"],
+        {**findings["b.env"], "Secret": "another"},
+        {**findings["c.env"], "Description": "as another version says it"},
+        {**findings["d.env"], "Commit": "0" * 40},
+        {**findings["e.env"], "Secret": "REDACTED", "Match": "REDACTED"},
+        {**findings["a.env"], "File": ["no", "path"]},
+    ]
+    commit(source, {"known.json": json.dumps(entries, indent=1)})
+    known = source / "known.json"
+    scan = scanner.scan(source)
+    told = suppressions(source, scan.findings, build, SECONDS, Told(baselines=["known.json"]))
+    lines = [number for number, line in enumerate(known.read_text("utf-8").splitlines(), 1) if line == " {"]
+    assert [dataclasses.astuple(one) for one in told.listed] == [
+        ("baseline-entry", "known.json", lines[0], False, 1, "", False),
+        ("baseline-entry", "known.json", lines[1], False, 0, "dead", False),
+        ("baseline-entry", "known.json", lines[2], False, 0, "dead", False),
+        ("baseline-entry", "known.json", lines[3], False, 0, "stale", False),
+        ("baseline-entry", "known.json", lines[4], False, 1, "", True),
+        ("baseline-entry", "known.json", lines[5], False, 0, "dead", False),
+    ]
+    # The scanner takes no report in which a path is a list.
+    (tmp_path / "known.json").write_text(json.dumps(entries[:5]), encoding="ascii")
+    obeying = dataclasses.replace(scanner, args=("--baseline-path", str(tmp_path / "known.json")))
+    redacting = dataclasses.replace(obeying, args=(*obeying.args, "--redact"))
+    everything = {one["File"] for one in scan.findings}
+    hidden = [everything - {one["File"] for one in each.scan(source).findings} for each in (obeying, redacting)]
+    assert hidden == [{"a.env"}, {"a.env", "b.env", "e.env"} if version == "8.30.1" else {"e.env"}]
+
+
+def test_an_entry_for_a_labelled_secret_is_wide(source: Path) -> None:
+    first = commit(source, {"a": "token"})
+    finding = {**found(first, "a", 1), "Secret": "x", "Match": "x"}
+    commit(source, {"known.json": json.dumps([finding])})
+    for true, note in ((set(), ""), ({(first, "a", 1, "github-pat")}, "wide")):
+        (one,) = suppressions(source, [finding], BUILD, SECONDS, Told(true, ["known.json"])).listed
+        assert (one.hides, one.note, one.line_number) == (1, note, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{}", "is no report of findings: write a list"),
+        ("[1]", "is no report of findings: write a list"),
+        ("[\n{,", "is no report of findings: line 2, column 2"),
+        (None, "is no file of HEAD"),
+    ],
+)
+def test_what_is_no_baseline_is_refused_by_its_name(source: Path, content: str | None, said: str) -> None:
+    commit(source, {"a": "b", **({} if content is None else {"known.json": content})})
+    with pytest.raises(EvaluationError, match=rf"^baseline known\.json: {said}"):
+        suppressions(source, [], BUILD, SECONDS, Told(baselines=["known.json"]))
 
 
 # --- Comments

@@ -9,12 +9,12 @@ from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.engine.settings import Settings
 
 PASSED, FAILED = 0, 1
-# The options that say who is asked.
-_ASKED = ("binary", "version", "config", "args", "scan_timeout")
+# The options that say who is asked, and what a clone may take.
+_ASKED, _CLONED = ("binary", "version", "config", "args", "scan_timeout"), "real_repo_disk"
 
 
-def asking_parser(name: str, usage: str, description: str, example: str) -> Parser:
-    """A parser with the options that name a scanner and a configuration."""
+def asking_parser(name: str, usage: str, description: str, example: str, *, clones: bool = True) -> Parser:
+    """A parser with the options that name a scanner and a configuration, and where it `clones` its limit."""
     parser = Parser(
         f"{PROGRAM} {name}",
         usage=f"{PROGRAM} {name} [options] {usage}",
@@ -22,7 +22,7 @@ def asking_parser(name: str, usage: str, description: str, example: str) -> Pars
         epilog=f"example:\n  {example}",
     )
     for option in TAKEN:
-        if option.name in _ASKED:
+        if option.name in _ASKED or (clones and option.name == _CLONED):
             add_option(parser, option)
     return parser
 
@@ -33,7 +33,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
     Raises:
         InputError: when one is wrong on sight.
     """
-    values = {name: getattr(options, f"gitleaks_{name}") for name in _ASKED}
+    values = {name: getattr(options, f"gitleaks_{name}", None) for name in (*_ASKED, _CLONED)}
     return Settings.of(**{name: value for name, value in values.items() if value is not None})
 
 

@@ -29,6 +29,7 @@ def run(arguments: Sequence[str]) -> int:
         "Say which rules report a file, a line of it, or a text on standard input, and what stops the nearest that do"
         " not. The value is never printed.",
         "gitleaks-eval explain --config .gitleaks.toml deploy/values.yaml:12",
+        clones=False,
     )
     parser.add_argument("place", nargs="?", metavar="FILE[:LINE]", help="what is explained; without it, standard input")
     options = parser.parse_args(arguments)

@@ -198,6 +198,8 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     if name == LINT:
         text = "fail where a suppression of a repository (--repo) is dead, stale or wide; else they are listed"
         parser.add_argument("--strict", action="store_true", help=text)
+        text = "a file of known findings (--baseline-path) in the repositories, whose entries are listed; repeatable"
+        parser.add_argument("--own-baseline", action="append", default=[], metavar="PATH", help=text)
     if name == COMPARE:
         add_list_options(parser)
     ours, separator, others = _partition(arguments)

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, PASSED, settings_of, told
@@ -37,13 +37,13 @@ def _linted(options: argparse.Namespace, lint_configuration: Callable[[], int]) 
     with alone(settings) as one:
         _say(one.title)
         for repository in repositories:
-            noted += _listed(one, repository)
+            noted += _listed(one, repository, options.own_baseline)
     return status or (FAILED if noted and options.strict else PASSED)
 
 
-def _listed(one: Alone, repository: RealRepository) -> int:
+def _listed(one: Alone, repository: RealRepository, baselines: Sequence[str]) -> int:
     """Say what hides findings in a repository; how much of it is dead, stale or wide."""
-    there = suppressed_in(one, repository)
+    there = suppressed_in(one, repository, baselines)
     noted = [suppression for suppression in there.listed if suppression.note]
     _say(f"{repository.name}  {numbered(there.total, 'suppression')}, {len(noted)} dead, stale or wide")
     for suppression in there.listed:
@@ -60,7 +60,8 @@ def _line(one: Suppression) -> str:
     else:
         hides = f"hides {numbered(one.hides, 'finding')}"
     why = f": {_SAID[one.note]}" if one.note else ""
-    return f"  {one.note or 'notice':<6}  {one.kind}  {place}  {hides}{why}"
+    by_place = ", matched by place: its value is redacted, and only a scan with --redact obeys it" * one.by_place
+    return f"  {one.note or 'notice':<6}  {one.kind}  {place}  {hides}{by_place}{why}"
 
 
 def _say(text: str) -> None:

@@ -105,7 +105,7 @@ def _recorded(options: argparse.Namespace, read: ReadLabels) -> Iterator[Recorde
     settings = settings_of(options)
     repository = _repository(options, read)
     known = read.labels or LabelsFile(_location(repository, read.path), "", ())
-    with cloned(repository, "", settings.timeout_seconds) as (clone, commit):
+    with cloned(repository, "", settings) as (clone, commit):
         _refuse_other(known, clone, read.path, repository)
         asks_nobody = options.check or options.set or options.csv_in or options.csv_out
         if read.labels and known.commit == commit and asks_nobody:

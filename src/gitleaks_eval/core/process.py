@@ -42,18 +42,21 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
     stop: threading.Event | None = None,
     *,
     start_in: Path | None = None,
+    at_most: int | None = None,
 ) -> Finished:
     """Run a program in `folder`, which is private to it: all that it writes belongs there.
 
-    `start_in` is where it starts instead, when what it reads is to be its current folder.
+    `start_in` is where it starts instead, when what it reads is to be its current folder. `at_most` are the bytes that
+    there may be in `folder`, 1 GiB where nothing is said.
 
     It runs in a process group of its own, which is killed however this ends, and when this process dies. Output goes
     to files, not pipes: a child that it leaves behind cannot keep us waiting.
 
     Raises:
-        EvaluationError: when it cannot be started, takes longer than `seconds`, writes more than 1 GiB, or
-            `stop` is set.
+        EvaluationError: when it cannot be started, takes longer than `seconds`, writes more than
+            `at_most`, or `stop` is set.
     """
+    limit = OUTPUT_LIMIT if at_most is None else at_most
     with (folder / "stdout").open("w+b") as stdout, (folder / "stderr").open("w+b") as stderr:
         started = time.perf_counter()
         try:
@@ -68,7 +71,7 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
             )
         except OSError as error:
             raise EvaluationError(f"cannot be run: {error.strerror or error}") from None
-        watch = _Watch(process, folder, seconds, stop)
+        watch = _Watch(process, folder, seconds, stop, limit)
         try:
             watch.start()
             keeper.hold(process.pid)
@@ -77,7 +80,7 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
         finally:
             watch.end()
         # It may have ended before the watch looked again.
-        if reason := watch.reason or _too_much(folder):
+        if reason := watch.reason or _too_much(folder, limit):
             raise EvaluationError(reason)
         if not folder.is_dir():
             raise EvaluationError("removed the folder that it was run in")
@@ -88,7 +91,12 @@ class _Watch(threading.Thread):
     """Kills the process group when a limit is reached; the main thread sleeps in wait(), so no time is lost."""
 
     def __init__(
-        self, process: "subprocess.Popen[bytes]", folder: Path, seconds: float, stop: threading.Event | None
+        self,
+        process: "subprocess.Popen[bytes]",
+        folder: Path,
+        seconds: float,
+        stop: threading.Event | None,
+        at_most: int,
     ) -> None:
         super().__init__(daemon=True)
         self._process = process
@@ -96,6 +104,7 @@ class _Watch(threading.Thread):
         self._deadline = time.monotonic() + seconds
         self._seconds = seconds
         self._stopping = stop
+        self._at_most = at_most
         self._ended = threading.Event()
         self.reason: str | None = None
         self.peak_kib: int | None = None
@@ -118,7 +127,7 @@ class _Watch(threading.Thread):
             return "was stopped"
         if time.monotonic() >= self._deadline:
             return f"took longer than {self._seconds:g} s and was stopped"
-        return _too_much(self._folder)
+        return _too_much(self._folder, self._at_most)
 
 
 def kill_group(process: "subprocess.Popen[bytes]") -> None:
@@ -140,8 +149,8 @@ def _peak(pid: int) -> int | None:
     return None
 
 
-def _too_much(folder: Path) -> str | None:
-    return f"wrote more than {OUTPUT_LIMIT >> 20} MiB and was stopped" if _size(folder) > OUTPUT_LIMIT else None
+def _too_much(folder: Path, at_most: int) -> str | None:
+    return f"wrote more than {at_most >> 20} MiB and was stopped" if _size(folder) > at_most else None
 
 
 def _size(folder: Path) -> int:

@@ -28,6 +28,7 @@ class Alone:
     asker: Asker
     title: str
     root: Path
+    clone_bytes: int
 
 
 @contextmanager
@@ -61,6 +62,6 @@ def alone(settings: Settings, progress: Callable[[str], None] = lambda _: None) 
             )
             asker = Asker(scanning(scanner), scratch, DEFAULT_SEED)
             subject = subject_of(candidate.configuration, under_test.build, DEFAULT_SEED)
-            yield Alone(subject, scanner, asker, under_test.title(settings.root), settings.root)
+            yield Alone(subject, scanner, asker, under_test.title(settings.root), settings.root, settings.clone_bytes)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

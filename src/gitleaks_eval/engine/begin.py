@@ -63,6 +63,8 @@ def lay_out(
             own=configuration is not None and configuration.own,
             production=production,
             own_baseline=one.candidate.own_baseline,
+            project=str(settings.root),
+            clone_bytes=settings.clone_bytes,
         )
     return Shared(str(folder), benches, settings.seed)
 

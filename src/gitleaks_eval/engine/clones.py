@@ -24,7 +24,7 @@ def shared_clone(bench: Bench, repository: RealRepository, stop: threading.Event
     folder = clone_folder(bench, repository.name)
 
     def make() -> bytes:
-        made = clone(repository, folder / "clone", bench.timeout_seconds, stop)
+        made = clone(repository, folder / "clone", bench.timeout_seconds, stop, bench.clone_bytes)
         return json.dumps({**asdict(made), "path": str(made.path)}).encode()
 
     made = json.loads(made_once(folder, make).read_bytes())

@@ -110,6 +110,14 @@ OPTIONS = (
         command="repo",
     ),
     Option(
+        "real_repo_disk",
+        "GIB",
+        "what the clone of a real repository may take on disk; the objects of a larger one of this machine are shared",
+        "1",
+        ini="float",
+        command="repo-disk",
+    ),
+    Option(
         "only",
         "KIND,...",
         "evaluate only these of scenarios, rules, places, entries, forms, corpora, repos; the decision is about them",
@@ -118,7 +126,7 @@ OPTIONS = (
     Option("seed", "N|random", "plant other values than by default: in scenarios, as samples of rules, in places", "0"),
     Option("analysis", "DIR", "evaluate analyses that are there (<scenario>.json) instead of scanning", "scan"),
     Option("output", "DIR", "where the reports go", "gitleaks-eval-results under rootdir"),
-    Option("scan_timeout", "SECONDS", "a scan that takes longer is an error", "300", ini="float"),
+    Option("scan_timeout", "SECONDS", "a scan, or a clone, that takes longer is an error", "300", ini="float"),
     Option("compare", "", "compare the candidates of pyproject.toml in rootdir"),
     Option("baseline", "FILE", "compare with a saved baseline, or a saved evaluation_report.json"),
     Option("save_baseline", "FILE", "write this run as a baseline, small and without times, to keep"),

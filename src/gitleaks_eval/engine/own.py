@@ -12,12 +12,13 @@ from typing import Any
 
 from gitleaks_eval.config.chain import DEEPEST, Configuration, chain_of, copy_configuration
 from gitleaks_eval.config.tables import tables, value_of
-from gitleaks_eval.core.documents import LARGEST_JSON, DocumentError, parse_json, parse_toml
+from gitleaks_eval.core.documents import LARGEST_JSON, DocumentError, parse_toml
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.shared import Bench
 from gitleaks_eval.repositories.clone import Clone
 from gitleaks_eval.repositories.head import contents_of
+from gitleaks_eval.scanners.known_findings import known_findings
 from gitleaks_eval.scanners.scan import Scanner
 
 WHY = "the repository's own"
@@ -125,12 +126,9 @@ def _baseline(cloned: Clone, bench: Bench) -> bytes:
     if content is None:
         raise EvaluationError(f"own_baseline {printable(name)}: is no file of the commit {cloned.commit[:12]}")
     try:
-        findings = parse_json(content)
-    except DocumentError:
-        findings = None
-    if not isinstance(findings, list):
-        raise EvaluationError(f"own_baseline {printable(name)}: is no report of findings")
-    return json.dumps(findings).encode()
+        return json.dumps([dict(one.entry) for one in known_findings(content)]).encode()
+    except EvaluationError as error:
+        raise EvaluationError(f"own_baseline {printable(name)}: {error}") from None
 
 
 def _written(cloned: Clone, name: str, folder: Path, seconds: float) -> bool:

@@ -56,14 +56,14 @@ class Looked:
 
 
 @contextmanager
-def cloned(repository: RealRepository, commit: str, seconds: float) -> Iterator[tuple[Path, str]]:
+def cloned(repository: RealRepository, commit: str, settings: Settings) -> Iterator[tuple[Path, str]]:
     """A private clone of a repository at a commit (empty: that of HEAD), and the id of the commit.
 
     Raises:
         EvaluationError: when it cannot be cloned, or does not have the commit.
     """
     with private_folder() as folder:
-        clone = pinned_clone(repository, commit, folder, seconds)
+        clone = pinned_clone(repository, commit, folder, settings.timeout_seconds, settings.clone_bytes)
         yield clone.path, clone.commit
 
 

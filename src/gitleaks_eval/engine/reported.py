@@ -14,13 +14,14 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.corpora.expected import without_tolerated
+from gitleaks_eval.corpora.kinds.labels import true_places
 from gitleaks_eval.engine.clones import removed_unless_compared, shared_clone, shared_readable
 from gitleaks_eval.engine.own import as_in_production, own_scanner
 from gitleaks_eval.engine.scans import Scanned, prove, scanner_of, scenario_repository
 from gitleaks_eval.engine.shared import Bench, reported_folder, traces_folder
 from gitleaks_eval.repositories.head import head_contents, read_head
 from gitleaks_eval.scanners.decoded import encoded_texts
-from gitleaks_eval.scanners.suppressions import suppressions
+from gitleaks_eval.scanners.suppressions import Told, suppressions
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret, reveals
@@ -139,7 +140,8 @@ def _of_clone(unit: Unit, bench: Bench, repository: RealRepository, stop: thread
             production = _kept(proven.scan_clone(repository.name, path, count, obeying, production=True).scan.findings)
         findings = scanned.scan.findings
         _leave_traces(bench, repository.name, findings)
-        there = suppressions(cloned.path, findings, proven.scanner.build, seconds)
+        told = Told(true_places(repository, Path(bench.project)), (bench.own_baseline,) * bool(bench.own_baseline))
+        there = suppressions(cloned.path, findings, proven.scanner.build, seconds, told)
         beside = {
             "commit": cloned.commit,
             "shallow": cloned.shallow,

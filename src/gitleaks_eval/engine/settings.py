@@ -24,9 +24,10 @@ from gitleaks_eval.scoring.evaluated import Evaluated
 from gitleaks_eval.scoring.saved import evaluated_from_report
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
+DEFAULT_CLONE_GIB = 1.0
 LARGEST_RANDOM_SEED = 10**9
 REPEATED = {"version", "config", "args", "scenarios", "corpus", "real_repo"}
-OPTIONS = {*REPEATED, "binary", "only", "seed", "analysis", "output", "scan_timeout"}
+OPTIONS = {*REPEATED, "binary", "only", "seed", "analysis", "output", "scan_timeout", "real_repo_disk"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Settings:
     analyses: Path | None
     reports: ReportFolder
     timeout_seconds: float
+    clone_bytes: int
     severity_policy: Path
 
     @classmethod
@@ -153,7 +155,8 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         real_repositories=given(root, "real_repo") if REPOS in kinds else None,
         analyses=analyses,
         reports=reports,
-        timeout_seconds=_timeout(given(root, "scan_timeout")),
+        timeout_seconds=_above_zero(given(root, "scan_timeout"), DEFAULT_TIMEOUT_SECONDS, "seconds"),
+        clone_bytes=int(_above_zero(given(root, "real_repo_disk"), DEFAULT_CLONE_GIB, "GiB") * (1 << 30)),
         severity_policy=policy.path() if policy else SHIPPED_POLICY,
     )
 
@@ -258,13 +261,13 @@ def _is_strict(value: Given | None) -> bool:
     return value is not None
 
 
-def _timeout(value: Given | None) -> float:
+def _above_zero(value: Given | None, default: float, unit: str) -> float:
     if value is None:
-        return DEFAULT_TIMEOUT_SECONDS
+        return default
     try:
-        seconds = float(value.value)
+        number = float(value.value)
     except (TypeError, ValueError):
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise InputError(f"{value.named_by} {value.value!r}: not a number of seconds above zero")
-    return seconds
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise InputError(f"{value.named_by} {value.value!r}: not a number of {unit} above zero")
+    return number

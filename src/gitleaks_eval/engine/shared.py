@@ -8,6 +8,7 @@ from typing import Any
 
 from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.matching import matching_from_json
+from gitleaks_eval.repositories.clone import LARGEST_COPY
 from gitleaks_eval.scanners.scan import Mode
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
@@ -24,7 +25,8 @@ class Bench:
 
     `folder` is private to the run, and `turns`, where scans of all candidates take turns. `scanner` is a
     `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
-    evaluated that exist. `seed` names the values that are planted.
+    evaluated that exist. `seed` names the values that are planted, `project` the folder that has labels;
+    `clone_bytes` is what a clone may take.
     """
 
     folder: str
@@ -45,6 +47,8 @@ class Bench:
     own: bool = False
     production: bool = False
     own_baseline: str = ""
+    project: str = "."
+    clone_bytes: int = LARGEST_COPY
 
     @property
     def root(self) -> Path:

@@ -132,7 +132,7 @@ def newly_reported(one: Alone, rule: Rule, repository: RealRepository) -> Sequen
     """
     folder = Path(tempfile.mkdtemp(prefix="clone-", dir=one.scanner.scratch))
     try:
-        path = clone(repository, folder, one.scanner.timeout_seconds).path
+        path = clone(repository, folder, one.scanner.timeout_seconds, at_most=one.clone_bytes).path
         there = BuiltRepository(path, readable(path, one.scanner.timeout_seconds))
         with_it = _scanned(one, there, None)
         layers = without(one.subject.layers, [(rule.layer, rule.address)])

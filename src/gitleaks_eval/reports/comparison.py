@@ -17,6 +17,7 @@ from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
 from gitleaks_eval.reports.pair_judge import pair_judge_markdown
 from gitleaks_eval.reports.real_differences import real_json, real_markdown
 from gitleaks_eval.reports.run import Run
+from gitleaks_eval.scenarios.scenario import pool_notes
 from gitleaks_eval.scoring.comparison import Pair
 from gitleaks_eval.scoring.differences import DIFFERENCES, Difference
 from gitleaks_eval.scoring.evaluated import Evaluated
@@ -184,6 +185,9 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
     yield from _table(
         "Corpora", ("Corpus", "Candidate", "P", "R", "F1", "Found", "Not", "Wrong", "Unlabelled"), corpora
     )
+    for note in dict.fromkeys(note for run in compared.runs.values() for note in pool_notes(run.scenarios)):
+        yield ""
+        yield f"{markdown(note)}."
     for pair in compared.deciding:
         yield from _pair_lines(pair)
         for lost in pair.differences.lost[:LISTED_AT_MOST]:

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +29,10 @@ _NETWORK = (
 CLONED_FROM = "https:http:ssh:git"
 _USER = re.compile(r"(\w://)[^/\s'\"]*@")
 _REASON = re.compile(r"^(?:remote: )?(?:fatal|error): (.*)$", re.MULTILINE)
-# Nothing may be fetched or run when git reads the clone.
-# From so much on the objects of a repository of this machine are shared: a copy would fill the disk.
+# What a clone may take, in bytes. The objects of a larger repository of this machine are shared.
 LARGEST_COPY = 1 << 30
+_MORE_DISK = "allow more GiB with --gitleaks-real-repo-disk, or clone it yourself and name the folder"
+_MORE_TIME = "allow more seconds with --gitleaks-scan-timeout"
 # No index is read that the other repository brings along.
 _SHARED_CONFIG = """\
 [core]
@@ -39,6 +41,7 @@ _SHARED_CONFIG = """\
 [pack]
 \tuseBitmaps = false
 """
+# Nothing may be fetched or run when git reads the clone.
 _CLONE_CONFIG = """\
 [core]
 \trepositoryformatversion = {version}
@@ -65,23 +68,30 @@ class Clone:
     shallow: bool
 
 
-def clone(repository: RealRepository, folder: Path, seconds: float, stop: threading.Event | None = None) -> Clone:
+def clone(
+    repository: RealRepository,
+    folder: Path,
+    seconds: float,
+    stop: threading.Event | None = None,
+    at_most: int = LARGEST_COPY,
+) -> Clone:
     """Clone a repository into `folder / "repository"`, with its whole history and no checked-out file.
 
     From a repository of this machine all refs are taken but replacements (`refs/replace`), so that the log has what
     it has there, remote-tracking branches and the stash included; from a URL all branches and tags. No command,
     hook, filter or submodule of the repository is run or fetched, and nothing of its configuration is taken over.
-    One of this machine of more than 1 GiB is not copied: the clone names its objects, and nothing is run in its folder.
+    One of this machine of more than `at_most` bytes is not copied: the clone names its objects, and nothing is run in
+    its folder.
 
     Raises:
         EvaluationError: when it is no repository, is broken or lacks objects, cannot be reached, takes longer than
-            `seconds`, is larger than 1 GiB and not of this machine, or `stop` is set.
+            `seconds`, is larger than `at_most` and not of this machine, or `stop` is set.
     """
     path = folder / "repository"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            return _clone(repository, folder, seconds, stop)
+            return _clone(repository, folder, seconds, stop, at_most)
         except BaseException:
             shutil.rmtree(path, ignore_errors=True)
             raise
@@ -97,28 +107,33 @@ def clone(repository: RealRepository, folder: Path, seconds: float, stop: thread
     raise EvaluationError(f"{printable(repository.source)}: cannot be cloned: {printable(problem)}")
 
 
-def _clone(repository: RealRepository, folder: Path, seconds: float, stop: threading.Event | None) -> Clone:
+def _clone(
+    repository: RealRepository, folder: Path, seconds: float, stop: threading.Event | None, at_most: int
+) -> Clone:
     local = local_path(repository.location)
     git_folder = folder / "repository" / ".git"
     git_folder.parent.mkdir()
-    if local and _is_large(objects_of(local)):
+    if local and _is_larger(objects_of(local), at_most):
         make_view(local, git_folder)
         return _ours(git_folder, _SHARED_CONFIG)
     refs = make_view(local, folder / "source") if local else set()
     options = {"core.hooksPath": "/dev/null", "core.fsmonitor": "false", "submodule.recurse": "false", "gc.auto": "0"}
-    done = run_limited(
-        [
-            *("git", *(part for name, value in options.items() for part in ("-c", f"{name}={value}"))),
-            # Neither kind is checked out; a mirror has every ref of what it mirrors.
-            *("clone", "--quiet", "--no-local", "--no-checkout", "--no-recurse-submodules", "--template="),
-            *("--mirror" if local else "--bare", "--", "source" if local else repository.location),
-            "repository/.git",
-        ],
-        folder,
-        clone_environment("file" if local else CLONED_FROM),
-        seconds,
-        stop,
-    )
+    command = [
+        *("git", *(part for name, value in options.items() for part in ("-c", f"{name}={value}"))),
+        # Neither kind is checked out; a mirror has every ref of what it mirrors.
+        *("clone", "--quiet", "--no-local", "--no-checkout", "--no-recurse-submodules", "--template="),
+        *("--mirror" if local else "--bare", "--", "source" if local else repository.location),
+        "repository/.git",
+    ]
+    environment, started = clone_environment("file" if local else CLONED_FROM), time.monotonic()
+    try:
+        done = run_limited(command, folder, environment, seconds, stop, at_most=at_most)
+    except EvaluationError as error:
+        if _is_larger(folder, at_most):
+            raise EvaluationError(f"{error}; {_MORE_DISK}") from None
+        if time.monotonic() - started >= seconds:
+            raise EvaluationError(f"{error}; {_MORE_TIME}") from None
+        raise
     if done.status:
         raise EvaluationError(_reason(done.stderr))
     # git may pass over a ref that it cannot resolve, with a warning at most.
@@ -127,13 +142,13 @@ def _clone(repository: RealRepository, folder: Path, seconds: float, stop: threa
     return _ours(git_folder)
 
 
-def _is_large(objects: Path) -> bool:
+def _is_larger(folder: Path, at_most: int) -> bool:
     total = 0
-    for root, _, names in os.walk(objects):
+    for root, _, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(root, name)).st_size  # noqa: PTH118 - names may be any bytes
-        if total > LARGEST_COPY:
+        if total > at_most:
             return True
     return False
 

@@ -2,12 +2,11 @@
 
 import re
 import shutil
-import threading
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.repositories.clone import Clone, clone
+from gitleaks_eval.repositories.clone import LARGEST_COPY, Clone, clone
 from gitleaks_eval.repositories.git import run_git
 from gitleaks_eval.scenarios.scenario import RealRepository
 
@@ -15,14 +14,14 @@ _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def pinned_clone(
-    repository: RealRepository, commit: str, folder: Path, seconds: float, stop: threading.Event | None = None
+    repository: RealRepository, commit: str, folder: Path, seconds: float, at_most: int = LARGEST_COPY
 ) -> Clone:
     """Clone a repository as `clone`, with a commit as its HEAD and no other ref; empty for the one that HEAD names.
 
     Raises:
         EvaluationError: when it cannot be cloned, or does not have the commit.
     """
-    cloned = clone(repository, folder, seconds, stop)
+    cloned = clone(repository, folder, seconds, at_most=at_most)
     wanted = commit or cloned.commit
     if not _COMMIT.fullmatch(wanted):
         raise EvaluationError(f"{printable(repository.source)}: it has no commit yet")

@@ -9,15 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.core.documents import LARGEST_JSON
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.text import printable
 from gitleaks_eval.repositories.head import HeadFile, contents_of, head_files
 from gitleaks_eval.scanners import IGNORE_FILES, SCANNERS
 from gitleaks_eval.scanners.build import ScannerBuild
+from gitleaks_eval.scanners.known_findings import LeftOut, known_findings
 
 LISTED_AT_MOST = 1000
 LARGEST_FILE = 10 << 20
 # As git does, to tell text from binary.
 _LOOKED_AT_FOR_NUL = 8000
-_KINDS = ("config", "ignore-entry", "allow-comment")
+_KINDS = ("config", "ignore-entry", "baseline-entry", "allow-comment")
 # What hides findings from one scanner is of interest where another is under test: it would hide them tomorrow.
 _CONFIGS = {name.encode() for adapter in SCANNERS.values() for name in adapter.sources.files}
 _COMMENTS = {text.encode() for adapter in SCANNERS.values() for text in adapter.allow_comments}
@@ -32,12 +36,14 @@ DEAD, STALE, WIDE = "dead", "stale", "wide"
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One thing that may hide findings: `config`, `ignore-entry` or `allow-comment`, and where HEAD has it.
+    """One thing that may hide findings, and where HEAD has it.
 
+    `kind` is `config`, `ignore-entry`, `baseline-entry` or `allow-comment`.
     `obeyed` says that the scan could not leave it unheeded; then nobody sees what it hides. `hides` counts the
     findings of the scan that it would have hidden, None where that is not known. `note` says what is wrong with it:
     `dead` (it hides nothing), `stale` (its commit is not there) or `wide` (it hides more than one secret, or one that
-    people have labelled as true); empty for nothing.
+    people have labelled as true); empty for nothing. `by_place` says that the value of a baseline's entry is redacted:
+    what it hides is what stands at its place, and only from a scan with `--redact`.
     """
 
     kind: str
@@ -46,6 +52,7 @@ class Suppression:
     obeyed: bool
     hides: int | None
     note: str = ""
+    by_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +63,41 @@ class Suppressions:
     listed: tuple[Suppression, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What people say of a repository.
+
+    `true` are the places (commit, path, line, rule) of secrets that they have labelled as such, `baselines` the files
+    of known findings in it that they name (`--baseline-path`).
+    """
+
+    true: Container[LabelledPlace] = frozenset()
+    baselines: Sequence[str] = ()
+
+
 def suppressions(
     repository: Path,
     findings: Sequence[Finding],
     build: ScannerBuild,
     seconds: float,
-    true: Container[LabelledPlace] = frozenset(),
+    told: Told = Told(),
 ) -> Suppressions:
     """What HEAD of a clone suppresses; `findings` are those of a scanner's report, of a scan with `obey_allow=False`.
 
     Configurations and ignore files count at the root, where a scanner looks for them; comments in text files of at
-    most 10 MiB. `true` are the places (commit, path, line, rule) of secrets that people have labelled as such.
+    most 10 MiB.
 
     Raises:
-        EvaluationError: when git cannot read the clone, or not in `seconds` for each of two passes.
+        EvaluationError: when git cannot read the clone, or not in `seconds` for each of two passes, or a baseline is
+            no file of HEAD, or no report of findings.
     """
     hidden = _hidden_by_comments(repository, findings, build, seconds)
     fingerprints = _fingerprints(findings, build)
-    judged = _Judged(repository, seconds, true)
-    everything = _every(head_files(repository, LARGEST_FILE, seconds), hidden, fingerprints, build, judged)
+    judged = _Judged(repository, seconds, told.true)
+    everything = itertools.chain(
+        _every(head_files(repository, LARGEST_FILE, seconds), hidden, fingerprints, build, judged),
+        itertools.chain.from_iterable(_baseline_entries(name, findings, judged) for name in told.baselines),
+    )
     numbers = itertools.count()
     # There may be more than memory holds: zip() takes a number for each that comes, and the next one is how many.
     most = heapq.nsmallest(LISTED_AT_MOST, (one for one, _ in zip(everything, numbers)), key=_weight)  # noqa: B905 - numbers never end
@@ -176,6 +199,27 @@ def _normalized(entry: str) -> str:
     if len(parts) in {3, 4}:
         parts[-3] = parts[-3].replace("\\", "/")
     return ":".join(parts)
+
+
+# Entries of a file of known findings.
+
+
+def _baseline_entries(name: str, findings: Sequence[Finding], judged: _Judged) -> Iterator[Suppression]:
+    asked = [f"HEAD:{name}".encode("utf-8", "surrogateescape")]
+    (content,) = contents_of(judged.repository, asked, LARGEST_JSON, judged.seconds)
+    if content is None:
+        raise EvaluationError(
+            f"baseline {printable(name)}: is no file of HEAD; name it from the root of the repository"
+        )
+    try:
+        known = list(known_findings(content))
+    except EvaluationError as error:
+        raise EvaluationError(f"baseline {printable(name)}: {error}") from None
+    absent, left_out = judged.absent(one.commit for one in known), LeftOut(findings)
+    for one in known:
+        hidden = left_out.by(one)
+        note = STALE if one.commit in absent else judged.note(hidden)
+        yield Suppression("baseline-entry", name, one.line_number, False, len(hidden), note, one.by_place)
 
 
 # Comments that allow the secret beside them.

@@ -17,7 +17,6 @@ from histories import COMMITS, fast_import, growing, history, make_hostile, merg
 from gitleaks_eval.analysis.analyse import Provenance, analyse
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
-from gitleaks_eval.core import process
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.repositories.clone import Clone, clone
 from gitleaks_eval.repositories.git import git_environment
@@ -56,9 +55,9 @@ def tip(repository: Path, name: str = "HEAD") -> str:
     return git(repository, "rev-parse", name).decode().strip()
 
 
-def cloned(source: Path | str, folder: Path, seconds: float = SECONDS) -> Clone:
+def cloned(source: Path | str, folder: Path, seconds: float = SECONDS, at_most: int = 1 << 30) -> Clone:
     (repository,) = real_repositories([str(source)], folder, ())
-    return clone(repository, folder, seconds)
+    return clone(repository, folder, seconds, at_most=at_most)
 
 
 def refs(repository: Path) -> list[str]:
@@ -426,14 +425,29 @@ def test_a_run_that_ends_stops_a_clone(source: Path, tmp_path: Path) -> None:
         clone(repository, tmp_path / "folder", SECONDS, stop)
 
 
-def test_a_repository_that_is_too_large_is_an_error(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_clone_that_takes_more_than_it_may_is_an_error_with_what_to_do_and_leaves_nothing(
+    source: Path, tmp_path: Path
 ) -> None:
-    (source / "b").write_bytes(os.urandom(1 << 20))
+    (source / "b").write_bytes(os.urandom(1 << 21))
     commit(source)
-    monkeypatch.setattr(process, "OUTPUT_LIMIT", 1 << 19)
-    with pytest.raises(EvaluationError, match="wrote more than 0 MiB"):
-        cloned(source, tmp_path / "folder")
+    behind = tmp_path / "behind"
+    git(tmp_path, "clone", "-q", "--shared", str(source), str(behind))
+    folder = tmp_path / "folder"
+    # What it borrows from another one is not in its own folder.
+    with pytest.raises(
+        EvaluationError, match="wrote more than 1 MiB and was stopped; allow more GiB with --gitleaks-r"
+    ):
+        cloned(behind, folder, at_most=1 << 20)
+    assert list(folder.iterdir()) == []
+    assert cloned(behind, folder, at_most=1 << 22).commit
+
+
+def test_a_clone_that_takes_too_long_names_the_option(source: Path, tmp_path: Path) -> None:
+    os.mkfifo(source / ".git/objects/info/alternates")
+    with pytest.raises(
+        EvaluationError, match=r"took longer than 0.2 s and was stopped; allow more .* --gitleaks-scan-t"
+    ):
+        cloned(source, tmp_path / "folder", seconds=0.2)
 
 
 # --- URLs
@@ -567,14 +581,13 @@ def test_no_command_of_a_hostile_repository_is_run(
 
 
 def test_of_a_large_repository_the_objects_are_shared_and_nothing_of_it_is_run_or_written(
-    hostile: Path, tmp_path: Path, gitleaks: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    hostile: Path, tmp_path: Path, gitleaks: Callable[[str], Path]
 ) -> None:
     for mark in (tmp_path / "marks").iterdir():
         mark.unlink()
     copied = cloned(hostile, tmp_path / "copied")
-    monkeypatch.setattr("gitleaks_eval.repositories.clone.LARGEST_COPY", 0)
     before = sorted((path, path.lstat().st_mtime_ns) for path in hostile.rglob("*"))
-    made = cloned(hostile, tmp_path / "folder")
+    made = cloned(hostile, tmp_path / "folder", at_most=0)
     assert not list((made.path / ".git/objects").rglob("*.pack"))
     assert (made.commit, made.branch, refs(made.path)) == (copied.commit, copied.branch, refs(copied.path))
     assert readable(made.path, SECONDS) == readable(copied.path, SECONDS)
@@ -585,13 +598,10 @@ def test_of_a_large_repository_the_objects_are_shared_and_nothing_of_it_is_run_o
     assert sorted((path, path.lstat().st_mtime_ns) for path in hostile.rglob("*")) == before
 
 
-def test_a_large_repository_that_lacks_objects_is_an_error_when_it_is_read(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_repository_that_lacks_objects_is_an_error_when_it_is_read(source: Path, tmp_path: Path) -> None:
     blob = git(source, "rev-parse", "HEAD:a").decode().strip()
     (source / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    monkeypatch.setattr("gitleaks_eval.repositories.clone.LARGEST_COPY", 0)
-    made = cloned(source, tmp_path / "folder")
+    made = cloned(source, tmp_path / "folder", at_most=0)
     with pytest.raises(EvaluationError, match="git log failed"):
         readable(made.path, SECONDS)
 

@@ -121,6 +121,16 @@ def files_by_repository(root: Path) -> dict[str, list[Path]]:
     return dict(found)
 
 
+def true_places(repository: RealRepository, root: Path) -> frozenset[tuple[str, str, int, str]]:
+    """Commit, path, line and rule of what a project has labelled as secrets of a repository.
+
+    Raises:
+        InputError: as `files_about`.
+    """
+    read = [read_labels(path).labels for path in files_about(repository, root)]
+    return frozenset(one.place for labels in read if labels for one in labels.findings if one.label == TRUE)
+
+
 def _location(path: Path, repository: str) -> str:
     """A URL as it stands, and a path without dots, as those that options name."""
     if URL.fullmatch(repository):
