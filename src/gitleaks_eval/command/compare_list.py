@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, PASSED, told
@@ -164,9 +165,26 @@ def _done_line(fleet: Fleet, seconds: float) -> str:
 
 
 def _workers(scheduler: str | None, laid: LaidOut, clones: int) -> Workers:
-    if scheduler:
-        raise InputError("--scheduler: is not there yet")
+    if scheduler is not None:
+        return dask_workers(scheduler, laid, clones)
     return LocalWorkers(laid.job, laid.folder, clones, laid.seconds_at_most)
+
+
+def dask_workers(address: str, laid: LaidOut, clones: int) -> Workers:
+    """The workers of a Dask cluster.
+
+    Raises:
+        InputError: when Dask is not installed, or nobody answers at the address.
+    """
+    try:
+        # Two seconds, and an extra: imported where it is asked for.
+        module = import_module("gitleaks_eval.engine.fleet_dask")
+    except ModuleNotFoundError as error:
+        if error.name != "distributed":
+            raise
+        raise InputError("--scheduler: needs Dask; pip install 'gitleaks-eval[dask]'") from None
+    workers: Workers = module.DaskWorkers(address, laid.job, clones, laid.seconds_at_most)
+    return workers
 
 
 def _refuse_others(options: argparse.Namespace, foreign: Sequence[str]) -> None:

@@ -12,8 +12,9 @@ from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.corpora import kinds
 from gitleaks_eval.corpora.expected import OPTION
 from gitleaks_eval.corpora.kind import CorpusKind
+from gitleaks_eval.corpora.kinds.labels import own_labels
 from gitleaks_eval.scenarios.masking import Masks, masks_of, without_tokens, without_words
-from gitleaks_eval.scenarios.scenario import Corpus, Scenario
+from gitleaks_eval.scenarios.scenario import Corpus, Expected, RealRepository, Scenario
 
 
 @cache
@@ -52,8 +53,22 @@ def load_corpus(spec: str, base: Path) -> Scenario:
         raise
     except EvaluationError as error:
         raise InputError(f"{OPTION} {spec}: {error}") from None
+    return _scenario(name, path, corpus, expected)
+
+
+def load_labels(name: str, path: Path, repository: RealRepository) -> Scenario:
+    """The scenario of this name that a file of labels is, for a repository that is cloned from elsewhere than it says.
+
+    Raises:
+        InputError: when the file cannot be read or is wrong (file and line).
+    """
+    return _scenario(name, path, *own_labels(path, repository))
+
+
+def _scenario(name: str, path: Path, corpus: Corpus, expected: Expected) -> Scenario:
     corpus = replace(corpus, masks=_masks(corpus, expected.files_with_secrets_list), truth=expected)
-    return Scenario(name, f"{kind} corpus, {corpus.how}", expected.shown_as(corpus.masks), path, path, corpus=corpus)
+    about = f"{corpus.kind} corpus, {corpus.how}"
+    return Scenario(name, about, expected.shown_as(corpus.masks), path, path, corpus=corpus)
 
 
 def _masks(corpus: Corpus, paths: Sequence[str]) -> Masks:

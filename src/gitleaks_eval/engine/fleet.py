@@ -3,19 +3,30 @@
 Where a unit runs is the business of the `Workers`; here it is decided which one is next, and what a failure means.
 """
 
+import contextlib
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.corpora.load import load_labels
 from gitleaks_eval.engine.fleet_unit import Compared, Pair, RepositoryUnit, UnitResult
 from gitleaks_eval.engine.store import Store
 from gitleaks_eval.reports.repository_rows import read_comparison
 from gitleaks_eval.repositories.listed import Listed
 from gitleaks_eval.repositories.state import state_of
+from gitleaks_eval.scenarios.scenario import Scenario
 from gitleaks_eval.scoring.fleet import PairRow, RepositoryRow
 
 # The first time, and twice more.
@@ -60,6 +71,7 @@ class _Attempt:
     listed: Listed
     state: str
     known: dict[Pair, Compared]
+    truths: tuple[Scenario, ...] = ()
     number: int = 1
 
 
@@ -78,16 +90,18 @@ class Fleet:
 
         Whoever stops asking closes it: then what is under way is given up.
         """
-        threads = ThreadPoolExecutor(ASKED_AT_ONCE, "gitleaks-eval-ask")
-        try:
-            for row in self._rows(threads):
-                self.progress.done += 1
-                yield row
-        finally:
-            self.workers.close()
-            threads.shutdown(wait=True, cancel_futures=True)
+        asks = ThreadPoolExecutor(ASKED_AT_ONCE, "gitleaks-eval-ask")
+        # What was made is kept, also by a run that is stopped.
+        with ThreadPoolExecutor(ASKED_AT_ONCE, "gitleaks-eval-keep") as keeps:
+            try:
+                for row in self._rows(asks, keeps):
+                    self.progress.done += 1
+                    yield row
+            finally:
+                self.workers.close()
+                asks.shutdown(wait=True, cancel_futures=True)
 
-    def _rows(self, threads: ThreadPoolExecutor) -> Iterator[RepositoryRow]:
+    def _rows(self, asks: Executor, keeps: Executor) -> Iterator[RepositoryRow]:
         fresh = iter(self.listed)
         asking: set[Future[_Attempt]] = set()
         ready: deque[_Attempt] = deque()
@@ -96,7 +110,7 @@ class Fleet:
         keeping: set[Future[str]] = set()
         while True:
             while len(asking) + len(ready) < AHEAD and (listed := next(fresh, None)):
-                asking.add(threads.submit(self._asked, listed))
+                asking.add(asks.submit(self._asked, listed))
             while len(running) < self.workers.width and (ready or again):
                 attempt = (ready or again).popleft()
                 running[self._start(attempt)] = attempt
@@ -108,15 +122,15 @@ class Fleet:
             for asked in [one for one in asking if one.done()]:
                 asking.remove(asked)
                 attempt = asked.result()
-                if self._missing(attempt):
+                if self._missing(attempt) and attempt.number < ATTEMPTS:
                     ready.append(attempt)
                 else:
-                    self.progress.known += 1
+                    self.progress.known += not self._missing(attempt)
                     yield self._row(attempt)
             for future in [one for one in running if one.done()]:
                 attempt = running.pop(future)
                 made = self._finished(attempt, future)
-                keeping.add(threads.submit(self._keep, attempt, made))
+                keeping.add(keeps.submit(self._keep, attempt, made))
                 if self._missing(attempt) and attempt.number < ATTEMPTS:
                     attempt.number += 1
                     again.append(attempt)
@@ -129,29 +143,27 @@ class Fleet:
     def _asked(self, listed: Listed) -> _Attempt:
         """A repository with what the store knows of it; whoever cannot be asked is worked on, and says why then."""
         try:
+            truths = tuple(
+                load_labels(f"labels-{index}", path, listed.repository) for index, path in enumerate(listed.labels)
+            )
+        except InputError as error:
+            # It would be compared as if nothing were known to be a secret.
+            problem = str(error)
+            return _Attempt(listed, "", {pair: Compared(pair, None, problem) for pair in self.pairs}, number=ATTEMPTS)
+        with contextlib.suppress(EvaluationError):
             state = state_of(listed.repository, ASKING_SECONDS)
-        except EvaluationError:
-            return _Attempt(listed, "", {})
-        return _Attempt(listed, state, self._looked_up(listed, state, self.pairs))
-
-    def _looked_up(self, listed: Listed, state: str, pairs: Iterable[Pair]) -> dict[Pair, Compared]:
-        try:
-            found = ((pair, self.store.get(state, listed.labels, pair)) for pair in pairs)
-            return {pair: one for pair, one in found if one}
-        except InputError:
-            # A file of labels has gone since the list was read: the unit says so.
-            return {}
+            found = ((pair, self.store.get(state, listed.labels, pair)) for pair in self.pairs)
+            return _Attempt(listed, state, {pair: one for pair, one in found if one}, truths)
+        return _Attempt(listed, "", {}, truths)
 
     def _missing(self, attempt: _Attempt) -> list[Pair]:
         known = attempt.known
         return [pair for pair in self.pairs if pair not in known or known[pair].document is None]
 
     def _start(self, attempt: _Attempt) -> "Future[UnitResult]":
-        listed = attempt.listed
         self.progress.units += 1
-        return self.workers.submit(
-            RepositoryUnit(listed.number, listed.repository, tuple(self._missing(attempt)), listed.labels)
-        )
+        missing = tuple(self._missing(attempt))
+        return self.workers.submit(RepositoryUnit(attempt.listed.repository, missing, attempt.truths))
 
     def _finished(self, attempt: _Attempt, future: "Future[UnitResult]") -> UnitResult:
         """Take over what came of a unit; what was known of another state of the repository is known no more."""
@@ -161,6 +173,8 @@ class Fleet:
         except (BrokenExecutor, CancelledError):
             made = _lost(asked, LOST)
         except Exception as error:  # noqa: BLE001 - a scheduler has errors of its own; a repository is never left out
+            # It has tried as often as it was told to.
+            attempt.number = ATTEMPTS
             made = _lost(asked, f"{LOST} ({printable(type(error).__name__)})")
         if made.state and made.state != attempt.state:
             # It has moved on: one row is of one state.
@@ -175,7 +189,7 @@ class Fleet:
             for one in made.compared:
                 self.store.put(made.state, attempt.listed.labels, one)
         except OSError as error:
-            return error.strerror or type(error).__name__
+            return error.strerror or str(error)
         except EvaluationError as error:
             return str(error)
         return ""

@@ -18,8 +18,6 @@ from typing import Any
 from gitleaks_eval.config.chain import copy_configuration
 from gitleaks_eval.core.errors import EvaluationError, fault
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.corpora.kinds.labels import NAME as LABELS
-from gitleaks_eval.corpora.load import load_corpus
 from gitleaks_eval.engine.clones import shared_clone
 from gitleaks_eval.engine.real import compared_repository
 from gitleaks_eval.engine.scans import prove, scanner_of
@@ -54,12 +52,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryUnit:
-    """A repository, the pairs to compare on it (baseline and candidate), and the files with labels of it."""
+    """A repository, the pairs to compare on it (baseline and candidate), and the truths that its labels are."""
 
-    number: int
     repository: RealRepository
     pairs: tuple[Pair, ...]
-    labels: tuple[Path, ...] = ()
+    truths: tuple[Scenario, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +138,16 @@ class Worker:
             with self.gate(unit.repository.location):
                 cloned = shared_clone(next(iter(benches.values())), unit.repository)
             state = state_of_clone(cloned.path)
-            truths = [_truth(path, unit.repository, index) for index, path in enumerate(unit.labels)]
-            return UnitResult(state, tuple(self._compared(session, pair, unit, truths) for pair in unit.pairs))
+            return UnitResult(state, tuple(self._compared(session, pair, unit) for pair in unit.pairs))
 
-    def _compared(self, session: Session, pair: Pair, unit: RepositoryUnit, truths: Sequence[Scenario]) -> Compared:
+    def _compared(self, session: Session, pair: Pair, unit: RepositoryUnit) -> Compared:
         try:
             real = compared_repository(session, *pair, unit.repository)
-            lost, better = _of_truth(session, pair, truths)
+            lost, better = _of_truth(session, pair, unit.truths)
         except EvaluationError as error:
             return Compared(pair, None, self._said(str(error), session.folder))
         document = comparison_json(real)
-        return Compared(pair, document, "", lost, better) if truths else Compared(pair, document)
+        return Compared(pair, document, "", lost, better) if unit.truths else Compared(pair, document)
 
     def _said(self, problem: str, folder: Path) -> str:
         """The problem as it is the same for every worker: without its private folders."""
@@ -165,13 +161,6 @@ def _moved(bench: Bench, folder: Path) -> Bench:
     folder.mkdir()
     (folder / "canary").symlink_to(Path(bench.folder) / "canary")
     return replace(bench, folder=str(folder), turns=str(folder.parent / "turns"))
-
-
-def _truth(path: Path, repository: RealRepository, index: int) -> Scenario:
-    """The truth that a file of labels is for the repository of a unit."""
-    scenario = load_corpus(f"{LABELS}:{path}", path.parent)
-    assert scenario.corpus  # noqa: S101 - it is one
-    return replace(scenario, name=f"labels-{index}", corpus=replace(scenario.corpus, repository=repository))
 
 
 def _of_truth(session: Session, pair: Pair, truths: Sequence[Scenario]) -> tuple[int, int]:
@@ -197,6 +186,12 @@ def begin(job: Job, folder: Path, gate: Gate = lambda _location: nullcontext()) 
     """Make this process a worker of a run, with a private folder that is there."""
     with _starting:
         _workers.setdefault(job.id, Worker(job, folder, gate))
+
+
+def end(job_id: str) -> None:
+    """Forget a run; its private folder is for the caller to remove."""
+    with _starting:
+        _workers.pop(job_id, None)
 
 
 def work(job_id: str, unit: RepositoryUnit) -> UnitResult:

@@ -120,7 +120,7 @@ def shard_rows(shard: Shard, lines: dict[LineKey, Sequence[str]]) -> Iterator[tu
                 digest.update(line)
                 count += 1
                 yield _expected(read_row(line), number, shard.question), line
-            lines.update(_read_last(_next(file) + file.read(1), count, digest.hexdigest()))
+            lines.update(_read_last(file.read(LARGEST_JSON), count, digest.hexdigest()))
     except OSError as error:
         raise unreadable("the shard", shard.path, error) from None
     except (DocumentError, LookupError, TypeError, ValueError) as error:
@@ -134,8 +134,8 @@ def _expected(row: RepositoryRow, number: int, question: Question) -> Repository
 
 
 def _read_last(line: bytes, count: int, sha256: str) -> dict[LineKey, Sequence[str]]:
-    said: Any = parse_json(line) if line.endswith(b"\n") else {}
-    if not said or said["rows"] != count or said["sha256"] != sha256:
+    said: Any = parse_json(line)
+    if line.count(b"\n") != 1 or not line.endswith(b"\n") or said["rows"] != count or said["sha256"] != sha256:
         raise DocumentError("its last line is of another file")
     return {_key(key): [str(one) for one in found] for key, found in said["lines"]}
 

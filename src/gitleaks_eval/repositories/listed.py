@@ -15,8 +15,6 @@ from gitleaks_eval.repositories.sources import OPTION, Named, list_lines, name_r
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 KEYS = ("repo", "name", "labels")
-# `folder/group/team/repository`: deeper nobody keeps clones side by side.
-DEEPEST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +116,17 @@ def _of_line(text: str, base: Path, place: str) -> _Entry:
     return _Entry(named, shown(said["repo"]), (labels,) if labels else ())
 
 
-def _clones(folder: Path, depth: int = DEEPEST) -> Iterator[Path]:
-    """The repositories below a folder, by their names; links are not followed, and none is looked for in another."""
+def _clones(folder: Path) -> Iterator[Path]:
+    """The repositories below a folder, by their names; none is looked for in another, nor behind a link to a folder."""
     try:
-        below = sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+        below = sorted(path for path in folder.iterdir() if path.is_dir())
     except OSError as error:
         raise unreadable(f"{OPTION}: the folder", folder, error) from None
     for path in below:
         if is_repository(path):
             yield path
-        elif depth > 1:
-            yield from _clones(path, depth - 1)
+        elif not path.is_symlink():
+            yield from _clones(path)
 
 
 def sha256_of_labels(path: Path) -> str:

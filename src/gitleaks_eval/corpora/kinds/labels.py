@@ -30,8 +30,10 @@ from gitleaks_eval.scenarios.secrets import MASK
 NAME = FOLDER = "labels"
 
 
-def own_labels(path: Path) -> tuple[Corpus, Expected]:
+def own_labels(path: Path, repository: RealRepository | None = None) -> tuple[Corpus, Expected]:
     """Read a file of labels: findings of a repository at a commit, which is cloned when it is scanned.
+
+    It is cloned from where `repository` is, else from where the file says.
 
     Raises:
         InputError: when it cannot be read or is wrong (file and line), or its repository is not there.
@@ -55,7 +57,7 @@ def own_labels(path: Path) -> tuple[Corpus, Expected]:
         _how(labels, len(there) - len(named), sum(id(one) not in counted for one in named)),
         Places(frozenset((one.path, one.line, one.rule) for one in decoys)),
         has_history=True,
-        repository=repository_of(path, labels),
+        repository=repository or repository_of(path, labels),
         commit=labels.commit,
         left_out=frozenset(one.place for one in named if id(one) not in counted),
     )

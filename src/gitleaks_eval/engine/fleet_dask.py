@@ -1,0 +1,189 @@
+"""Workers of a Dask cluster: each gets scanners and configurations by their content, and proves them before it works.
+
+Where a unit runs, and again after its worker was lost, is Dask's business. It needs the extra `dask`.
+"""
+
+import atexit
+import hashlib
+import pickle
+import threading
+import time
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from distributed import Client, Semaphore
+
+import gitleaks_eval
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.fleet_unit import Job, RepositoryUnit, UnitResult, begin, end, work
+from gitleaks_eval.engine.shared import Bench, Shared
+from gitleaks_eval.repositories.hosts import host_of
+from gitleaks_eval.scanners.build import ScannerBuild
+
+CONNECT_SECONDS = 30
+# While one unit runs the next one is on its way.
+AHEAD = 2
+WIDTH_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A job as it travels: what is asked, and the content of scanners and of the severity policy by SHA-256."""
+
+    version: str
+    job: Job
+    contents: dict[str, bytes]
+    policy: str
+    clones: int
+
+
+def packed(job: Job, clones: int) -> Packed:
+    """A job with all that a worker needs that sees no file of this machine.
+
+    Raises:
+        InputError: when a scanner is a script: what stands beside it would be missing.
+    """
+    contents = {}
+    for name, bench in job.shared.benches.items():
+        build = _build_of(bench)
+        if not build.copy:
+            raise InputError(f"--scheduler: {name}: {build.path} is a script; name the scanner itself")
+        contents[build.sha256] = Path(build.program).read_bytes()
+    policy = job.settings.severity_policy.read_bytes()
+    sha256 = hashlib.sha256(policy).hexdigest()
+    # The key stays here: each worker makes its own.
+    benches = {name: replace(bench, value_key="") for name, bench in job.shared.benches.items()}
+    shared = Shared("", benches, job.shared.seed)
+    # Nor does a worker need to know which repositories there are.
+    settings = replace(job.settings, real_repositories=None)
+    return Packed(gitleaks_eval.__version__, Job(settings, shared), {**contents, sha256: policy}, sha256, clones)
+
+
+class DaskWorkers:
+    """The workers of the cluster at an address; at most `clones` of them clone from one host at once.
+
+    Raises:
+        InputError: when nobody answers there.
+    """
+
+    def __init__(self, address: str, job: Job, clones: int, seconds: float) -> None:
+        try:
+            self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise InputError(f"--scheduler {printable(address)}: {printable(str(error))}") from None
+        self._executor = self._client.get_executor(pure=False, retries=2)
+        self._job = job
+        self._packed = pickle.dumps(packed(job, clones))
+        # Another content has another name, also where two coordinators have one cluster.
+        self._there = self._client.scatter(self._packed, broadcast=True, hash=True)
+        self._seconds = seconds * AHEAD
+        self._since: dict[Future[UnitResult], float] = {}
+        self._width, self._looked = 0, 0.0
+
+    @property
+    def width(self) -> int:
+        """How many units may be under way: as many as the workers have threads that there are now, and as many more."""
+        if time.monotonic() - self._looked > WIDTH_SECONDS:
+            self._width = AHEAD * sum(self._client.nthreads().values())
+            self._looked = time.monotonic()
+        return self._width
+
+    def submit(self, unit: RepositoryUnit) -> "Future[UnitResult]":
+        """Have a unit done by a worker of the cluster."""
+        future: Future[UnitResult] = self._executor.submit(work_there, self._job.id, self._there, unit)
+        self._since[future] = time.monotonic()
+        return future
+
+    def watch(self) -> None:
+        """Give up what takes too long, and send again what the cluster has lost."""
+        now = time.monotonic()
+        for future, since in list(self._since.items()):
+            if future.done():
+                del self._since[future]
+            elif now - since > self._seconds:
+                future.cancel()
+        if self._there.status in {"lost", "error", "cancelled"}:
+            self._there = self._client.scatter(self._packed, broadcast=True, hash=True)
+
+    def close(self) -> None:
+        """Give up what is under way, and have all workers that are there remove what they have."""
+        for future in list(self._since):
+            future.cancel()
+        try:
+            self._client.run(end_there, self._job.id, on_error="ignore")
+        finally:
+            self._client.close()
+
+
+_begun: dict[str, ExitStack] = {}
+_beginning = threading.Lock()
+
+
+def work_there(job_id: str, content: bytes, unit: RepositoryUnit) -> UnitResult:
+    """Do a unit in a process of the cluster, which becomes a worker of the run with its first one.
+
+    Raises:
+        EvaluationError: when it cannot become one.
+    """
+    with _beginning:
+        if job_id not in _begun:
+            _begun[job_id] = _begin_there(content)
+    return work(job_id, unit)
+
+
+def end_there(job_id: str) -> None:
+    """Remove all that this process has of a run."""
+    with _beginning:
+        end(job_id)
+        if stack := _begun.pop(job_id, None):
+            stack.close()
+
+
+def _begin_there(content: bytes) -> ExitStack:
+    sent: Packed = pickle.loads(content)  # noqa: S301 - a cluster runs what its clients send
+    if sent.version != gitleaks_eval.__version__:
+        raise EvaluationError(f"a worker has gitleaks-eval {gitleaks_eval.__version__}, and {sent.version} is asked")
+    check_room()
+    sweep()
+    with ExitStack() as stack:
+        folder = stack.enter_context(private_folder())
+        job = _unpacked(sent, folder)
+        begin(job, folder, partial(_gate, job.id, sent.clones))
+        atexit.register(end_there, job.id)
+        return stack.pop_all()
+
+
+def _gate(job_id: str, clones: int, location: str) -> AbstractContextManager[object]:
+    host = host_of(location)
+    return Semaphore(clones, f"gitleaks-eval-{job_id}-{host}") if host else nullcontext()
+
+
+def _unpacked(sent: Packed, folder: Path) -> Job:
+    """The job with its files in a folder, each of which has the SHA-256 that it is named by."""
+    for sha256, content in sent.contents.items():
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise EvaluationError("what a worker was sent is not what was asked for")
+        path = folder / sha256
+        path.write_bytes(content)
+        path.chmod(0o700)
+    policy = folder / sent.policy
+    benches = {
+        name: replace(
+            bench,
+            scanner=asdict(replace(_build_of(bench), copy=str(folder / _build_of(bench).sha256))),
+            severity_policy=str(policy),
+        )
+        for name, bench in sent.job.shared.benches.items()
+    }
+    settings = replace(sent.job.settings, severity_policy=policy)
+    return Job(settings, Shared(str(folder), benches, sent.job.shared.seed))
+
+
+def _build_of(bench: Bench) -> ScannerBuild:
+    assert bench.scanner  # noqa: S101 - without a scanner no run is laid out
+    return ScannerBuild(**bench.scanner)

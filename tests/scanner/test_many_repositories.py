@@ -1,0 +1,272 @@
+"""Many repositories, compared by several processes with a real scanner: stopped, killed, in shards, on Dask."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import git
+from fleets import small_repositories
+from ran import NOT_THEIRS, RESULTS, evaluate
+
+from gitleaks_eval import command
+
+COUNT = 6
+VERSION = "8.30.1"
+BASE = "[extend]\nuseDefault = true\n"
+HEAD = """\
+[extend]
+useDefault = true
+disabledRules = ["slack-bot-token"]
+[[allowlists]]
+paths = ['''^deploy/''']
+"""
+KINDS = ("lost", "new", "moved", "relabelled", "severity_changed")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the runs of this module are: clones, configurations, what they print, and all that they leave."""
+
+    folder: Path
+    scratch: Path
+    program: Path
+    values: list[str]
+
+    def line(self, *arguments: str) -> list[str]:
+        return [
+            *("compare", "--repo", str(self.folder / "clones"), "--binary", str(self.program)),
+            *("--config", "base.toml", "--config", "head.toml", *arguments),
+        ]
+
+    def start(self, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(NOT_THEIRS)}
+        return subprocess.Popen(
+            [sys.executable, "-m", "gitleaks_eval", *self.line(*arguments)],
+            cwd=self.folder,
+            env={**kept, "TMPDIR": str(self.scratch), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments: str) -> tuple[int, str]:
+        process = self.start(*arguments)
+        text, _ = process.communicate(timeout=300)
+        return process.returncode, text
+
+    def report(self, output: str = RESULTS, name: str = "repositories.jsonl") -> str:
+        return (self.folder / output / name).read_text(encoding="utf-8")
+
+    def left(self) -> list[str]:
+        return [path.name for path in self.scratch.iterdir()]
+
+
+def timeless(rows: str) -> list[dict[str, Any]]:
+    """The rows without what differs from scan to scan."""
+    read = [json.loads(line) for line in rows.splitlines()]
+    for row in read:
+        for pair in row["pairs"]:
+            pair.pop("scan_ms", None)
+            pair.pop("peak_kib", None)
+    return read
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, gitleaks: Callable[[str], Path]) -> Place:
+    folder = tmp_path_factory.mktemp("many")
+    (folder / "base.toml").write_text(BASE, encoding="ascii")
+    (folder / "head.toml").write_text(HEAD, encoding="ascii")
+    scratch = tmp_path_factory.mktemp("scratch")
+    return Place(folder, scratch, gitleaks(VERSION), small_repositories(folder / "clones", COUNT))
+
+
+@pytest.fixture(scope="module")
+def whole(place: Place) -> str:
+    """What one run prints that nobody disturbs."""
+    status, text = place.run()
+    assert status == 0, text
+    return text
+
+
+def test_the_differences_are_those_of_a_comparison_of_each_repository(whole: str, place: Place, tmp_path: Path) -> None:
+    for name in ("base.toml", "head.toml"):
+        (tmp_path / name).write_bytes((place.folder / name).read_bytes())
+    one_by_one = evaluate(
+        tmp_path,
+        f"--gitleaks-binary={place.program}",
+        *("--gitleaks-config=base.toml", "--gitleaks-config=head.toml", "--gitleaks-only=repos"),
+        *(f"--gitleaks-real-repo={path}" for path in sorted((place.folder / "clones").iterdir())),
+    )
+    expected = one_by_one.pairs["head.toml"]
+    rows = timeless(place.report())
+    assert [row["repository"] for row in rows] == [one["repository"] for one in expected["real"]]
+    for row, one in zip(rows, expected["real"], strict=True):
+        (pair,) = row["pairs"]
+        assert {name: pair[name] for name in ("commit", "same", *KINDS)} == {
+            name: one[name] for name in ("commit", "same", *KINDS)
+        }
+    assert expected["verdict"] in whole
+    assert any(pair[kind] for row in rows for pair in row["pairs"] for kind in KINDS)
+
+
+def test_the_first_screen_says_who_is_concerned_why_and_which_line_would_change_it(whole: str, place: Place) -> None:
+    lines = whole.splitlines()
+    assert f"{COUNT} repositories; {COUNT} units run" in whole
+    concerned = "lost findings in 4 repositories (3 in HEAD, 1 in history alone)"
+    assert f"REVIEW  head.toml against base.toml: {concerned}" in lines
+    slack = "  2 lost, 2 in HEAD, 2 repositories  slack-bot-token  rule switched off by head.toml"
+    deployed = "  2 lost, 1 in HEAD, 2 repositories  github-pat  hidden by head.toml allowlists[0].paths[0]"
+    first = lines.index(f"{slack}  change head.toml:3")
+    assert lines[first + 1] == f"{deployed}  change head.toml:5"
+    summary = json.loads(place.report(name="repositories.json"))
+    assert (summary["repositories"], summary["pairs"][0]["verdict"]) == (COUNT, "REVIEW")
+    assert place.left() == []
+
+
+def test_what_is_known_is_not_scanned_again_and_fail_on_review_fails(whole: str, place: Place) -> None:
+    before = place.report()
+    status, text = place.run("--fail-on", "review")
+    assert (status, f"{COUNT} of them known from the store; 0 units run" in text) == (1, True), text
+    assert place.report() == before
+    assert whole.splitlines()[-4:] == text.splitlines()[-4:]
+
+
+def test_shards_merged_are_one_run(
+    whole: str, place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert whole
+    before = place.report()
+    monkeypatch.chdir(place.folder)
+    for name in [name for name in os.environ if name.startswith(NOT_THEIRS)]:
+        monkeypatch.delenv(name)
+    store = ["--store", str(place.folder / RESULTS / "comparison-store"), "--output", "shards"]
+    for number in ("1", "2"):
+        assert command.main(place.line(*store, "--shard", f"{number}/3")) == 0
+    monkeypatch.setenv("CI_NODE_INDEX", "3")
+    monkeypatch.setenv("CI_NODE_TOTAL", "3")
+    assert command.main(place.line(*store, "--shard")) == 0
+    shards = [str(place.folder / f"shards/shard-{number}-of-3.jsonl") for number in (1, 2, 3)]
+    assert command.main(["merge", "--output", "merged", *shards[:2]]) == 1
+    assert "INCOMPLETE  shard 3 of 3 is missing" in capsys.readouterr().out
+    assert not (place.folder / "merged").exists()
+    assert command.main(["merge", "--output", "merged", *shards]) == 0
+    assert place.report("merged") == before
+    (verdict,) = [line for line in whole.splitlines() if line.startswith("REVIEW")]
+    assert verdict in capsys.readouterr().out
+    # Those of others stay where they are.
+    assert command.main(["merge", "--output", "shards", *shards[:2]]) == 1
+    assert all(Path(shard).is_file() for shard in shards)
+
+
+def test_a_run_that_is_stopped_goes_on_and_a_worker_that_is_killed_costs_nothing(whole: str, place: Place) -> None:
+    expected = timeless(place.report())
+    assert whole
+    here = ["--output", "stopped", "--store", "stopped-store"]
+    first = place.start(*here)
+    assert first.stdout
+    read = until(first.stdout, "real ", 2)
+    first.send_signal(signal.SIGINT)
+    rest, _ = first.communicate(timeout=60)
+    text = read + rest
+    assert first.returncode == 2, text
+    assert re.search(r"stopped: [2-5] of 6 are done and kept", text), text
+    assert not (place.folder / "stopped/repositories.jsonl").exists()
+    assert place.left() == []
+    second = place.start(*here)
+    assert second.stdout
+    read = until(second.stdout, "gitleaks-eval: ", 2)
+    os.kill(worker_of(second.pid), signal.SIGKILL)
+    rest, _ = second.communicate(timeout=120)
+    assert second.returncode == 0, rest
+    known = int(re.findall(r"(\d) of them known", rest)[0])
+    assert known >= 1
+    # One is run again: that of the worker that was killed, if it had one by then.
+    assert int(re.findall(r"(\d) units? run", rest)[0]) in {COUNT - known, COUNT - known + 1}
+    assert timeless(place.report("stopped")) == expected
+    assert place.left() == []
+
+
+def test_a_repository_that_is_gone_or_breaks_is_incomplete_and_the_verdict_says_so(
+    whole: str, place: Place, tmp_path: Path
+) -> None:
+    assert whole
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    git(broken, "init", "-q")
+    (broken / ".git/refs/heads/main").write_text("1" * 40 + "\n", encoding="ascii")
+    (tmp_path / "list.txt").write_text(f"{place.folder / 'clones/repo02'}\ngone\n{broken}\n", encoding="ascii")
+    line = place.line("--store", str(place.folder / RESULTS / "comparison-store"), "--output", str(tmp_path / "out"))
+    line[2] = f"@{tmp_path / 'list.txt'}"
+    process = subprocess.run(
+        [sys.executable, "-m", "gitleaks_eval", *line], cwd=place.folder, check=False, capture_output=True, text=True
+    )
+    assert process.returncode == 1
+    assert "INCOMPLETE  head.toml against base.toml: 2 of 3 repositories could not be compared" in process.stdout
+    assert re.search(r"INCOMPLETE  gone: .*it is no git repository", process.stdout)
+    rows = [json.loads(line) for line in (tmp_path / "out/repositories.jsonl").read_text().splitlines()]
+    assert [row["status"] for row in rows] == ["compared", "incomplete", "incomplete"]
+    assert all(row["reasons"] for row in rows[1:])
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A scheduler and two workers of Dask, processes of this machine."""
+    from distributed import LocalCluster  # noqa: PLC0415 - two seconds for one test
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+    ) as made:
+        yield made
+
+
+def test_a_cluster_gives_the_same_rows_also_when_one_of_its_workers_is_killed(
+    whole: str, place: Place, cluster: Any
+) -> None:
+    assert whole
+    process = place.start("--output", "dask", "--store", "dask-store", "--scheduler", cluster.scheduler_address)
+    assert process.stdout
+    read = until(process.stdout, "real ", 1)
+    os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+    rest, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, read + rest
+    assert timeless(place.report("dask")) == timeless(place.report())
+
+
+def test_no_planted_value_is_in_the_store_in_a_report_or_in_what_is_printed(whole: str, place: Place) -> None:
+    kept = [path for path in place.folder.rglob("*") if path.is_file() and "clones" not in path.parts]
+    assert len(kept) > COUNT
+    texts = [whole.encode(), *(path.read_bytes() for path in kept)]
+    pieces = {value[start : start + 8].encode() for value in place.values for start in range(4, len(value) - 7)}
+    assert [piece for piece in pieces for text in texts if piece in text] == []
+
+
+def until(output: Any, start: str, times: int) -> str:
+    """What is printed up to the line that begins so for the last time that is waited for."""
+    read = ""
+    while times:
+        line = output.readline()
+        assert line, read
+        read += line
+        times -= line.startswith(start)
+    return read
+
+
+def worker_of(process: int) -> int:
+    """A worker of a run, as soon as there is one."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for child in Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split():
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                return int(child)
+        time.sleep(0.01)
+    raise AssertionError("no worker was started")
