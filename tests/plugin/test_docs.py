@@ -75,6 +75,13 @@ def test_what_another_page_runs_stands_there() -> None:
         assert shown <= known, f"{name}:{block.line}: {block.noted} runs something else"
 
 
+def test_a_reader_sees_the_name_of_each_file_before_its_content() -> None:
+    for name, block in with_note("file"):
+        above = "\n".join(page(name).splitlines()[: block.line - 1])
+        said = f"`{block.noted}`" in above or block.text.startswith(f"# {block.noted}\n")
+        assert said, f"{name}:{block.line}: {block.noted}"
+
+
 def test_no_command_hides_in_a_block_that_is_not_run() -> None:
     for name, shown in BLOCKS.items():
         for block in shown:
@@ -196,7 +203,20 @@ def test_the_job_for_ci_shows_what_the_run_itself_says_and_no_file_that_another_
 
 
 @pytest.mark.parametrize(
-    "word", ["Moved", "Relabelled", "Envelope", "Caldera", "Canary", "Guarded decision", "Documented decision"]
+    ("word", "title"),
+    {
+        "moved": "Moved",
+        "relabelled": "Relabelled",
+        "envelope": "Envelope",
+        "caldera": "Caldera",
+        "canary": "Canary",
+        "guarded": "Guarded decision",
+        "documented": "Documented decision",
+    }.items(),
 )
-def test_a_word_of_ours_is_explained(word: str) -> None:
-    assert f"\n## {word}\n" in page("docs/glossary.md")
+def test_a_word_of_ours_is_explained_or_linked_on_each_page_that_uses_it(word: str, title: str) -> None:
+    assert f"\n## {title}\n" in page("docs/glossary.md")
+    for name in BLOCKS.keys() - {"docs/glossary.md"}:
+        text = re.sub(r"^```.*?^```|HEAD has moved", "", page(name), flags=re.MULTILINE | re.DOTALL).lower()
+        explained = re.search(rf"\*\*{word}|^\| {word}|^## .*{word}|\[[^\]]*{word}[^\]]*\]\(", text, re.MULTILINE)
+        assert explained or not re.search(rf"\b{word}", text), name
