@@ -11,14 +11,18 @@ from builders import IN_CORE
 from corpus import analysed_corpus, report
 from shown import CONSOLE, PAGES, ROOT, Block, blocks, commands, links, problems_of
 
+from gitleaks_eval.analysis.envelope import SCHEMA_VERSION
 from gitleaks_eval.checks.catalogue import as_markdown, catalogue
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.coverage.places import usual_places
 from gitleaks_eval.engine.option_table import OPTIONS
 from gitleaks_eval.plugin.folders import LINT
+from gitleaks_eval.reports.comparison import COMPARISON_SCHEMA_VERSION
+from gitleaks_eval.reports.evaluation_report import REPORT_SCHEMA_VERSION
 from gitleaks_eval.scenarios import catalogue as scenarios
 from gitleaks_eval.scenarios.scenario import Thresholds
 from gitleaks_eval.scoring.evaluated import LINT_CHECKS
+from gitleaks_eval.scoring.saved import SUPPORTED_SCHEMA
 from gitleaks_eval.scoring.scorecard import THRESHOLDS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -184,6 +188,14 @@ def test_thresholds_in_the_docs_are_those_of_the_code() -> None:
 def test_each_schema_and_each_option_is_named() -> None:
     for schema in (PACKAGE / "schemas").iterdir():
         assert f"schemas/{schema.name})" in page("docs/reports.md")
+    for document, version in {
+        "evaluation_report.json": REPORT_SCHEMA_VERSION,
+        "comparison.json": COMPARISON_SCHEMA_VERSION,
+        "a saved baseline": SUPPORTED_SCHEMA,
+        "analysis/<scenario>.json": SCHEMA_VERSION,
+    }.items():
+        row = next(line for line in page("docs/reports.md").splitlines() if document in line and "schema.json" in line)
+        assert row.endswith(f"`schema_version` {version} |")
     assert all(one.setting in page("docs/options.md") or one.option in page("docs/options.md") for one in OPTIONS)
 
 
