@@ -11,14 +11,18 @@ from builders import IN_CORE
 from corpus import analysed_corpus, report
 from shown import CONSOLE, PAGES, ROOT, Block, blocks, commands, links, problems_of
 
+from gitleaks_eval.analysis.envelope import SCHEMA_VERSION
 from gitleaks_eval.checks.catalogue import as_markdown, catalogue
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.coverage.places import usual_places
 from gitleaks_eval.engine.option_table import OPTIONS
 from gitleaks_eval.plugin.folders import LINT
+from gitleaks_eval.reports.comparison import COMPARISON_SCHEMA_VERSION
+from gitleaks_eval.reports.evaluation_report import REPORT_SCHEMA_VERSION
 from gitleaks_eval.scenarios import catalogue as scenarios
 from gitleaks_eval.scenarios.scenario import Thresholds
 from gitleaks_eval.scoring.evaluated import LINT_CHECKS
+from gitleaks_eval.scoring.saved import SUPPORTED_SCHEMA
 from gitleaks_eval.scoring.scorecard import THRESHOLDS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -73,6 +77,13 @@ def test_what_another_page_runs_stands_there() -> None:
         shown = set(commands(block))
         known = there if any(command.output for command in shown) else {one._replace(output="") for one in there}
         assert shown <= known, f"{name}:{block.line}: {block.noted} runs something else"
+
+
+def test_a_reader_sees_the_name_of_each_file_before_its_content() -> None:
+    for name, block in with_note("file"):
+        above = "\n".join(page(name).splitlines()[: block.line - 1])
+        said = f"`{block.noted}`" in above or block.text.startswith(f"# {block.noted}\n")
+        assert said, f"{name}:{block.line}: {block.noted}"
 
 
 def test_no_command_hides_in_a_block_that_is_not_run() -> None:
@@ -177,6 +188,14 @@ def test_thresholds_in_the_docs_are_those_of_the_code() -> None:
 def test_each_schema_and_each_option_is_named() -> None:
     for schema in (PACKAGE / "schemas").iterdir():
         assert f"schemas/{schema.name})" in page("docs/reports.md")
+    for document, version in {
+        "evaluation_report.json": REPORT_SCHEMA_VERSION,
+        "comparison.json": COMPARISON_SCHEMA_VERSION,
+        "a saved baseline": SUPPORTED_SCHEMA,
+        "analysis/<scenario>.json": SCHEMA_VERSION,
+    }.items():
+        row = next(line for line in page("docs/reports.md").splitlines() if document in line and "schema.json" in line)
+        assert row.endswith(f"`schema_version` {version} |")
     assert all(one.setting in page("docs/options.md") or one.option in page("docs/options.md") for one in OPTIONS)
 
 
@@ -196,7 +215,20 @@ def test_the_job_for_ci_shows_what_the_run_itself_says_and_no_file_that_another_
 
 
 @pytest.mark.parametrize(
-    "word", ["Moved", "Relabelled", "Envelope", "Caldera", "Canary", "Guarded decision", "Documented decision"]
+    ("word", "title"),
+    {
+        "moved": "Moved",
+        "relabelled": "Relabelled",
+        "envelope": "Envelope",
+        "caldera": "Caldera",
+        "canary": "Canary",
+        "guarded": "Guarded decision",
+        "documented": "Documented decision",
+    }.items(),
 )
-def test_a_word_of_ours_is_explained(word: str) -> None:
-    assert f"\n## {word}\n" in page("docs/glossary.md")
+def test_a_word_of_ours_is_explained_or_linked_on_each_page_that_uses_it(word: str, title: str) -> None:
+    assert f"\n## {title}\n" in page("docs/glossary.md")
+    for name in BLOCKS.keys() - {"docs/glossary.md"}:
+        text = re.sub(r"^```.*?^```|HEAD has moved", "", page(name), flags=re.MULTILINE | re.DOTALL).lower()
+        explained = re.search(rf"\*\*{word}|^\| {word}|^## .*{word}|\[[^\]]*{word}[^\]]*\]\(", text, re.MULTILINE)
+        assert explained or not re.search(rf"\b{word}", text), name

@@ -34,7 +34,8 @@ def as_markdown() -> str:
     lines += [
         "",
         "The failure of a *critical* one means a missed, wrong or unexpected secret. What one is *about* is what a",
-        "comparison may explain its failure by: findings that differ, or speed, which decides nothing.",
+        "comparison may explain its failure by: findings that differ, or speed, which decides nothing. The",
+        "[Caldera envelope](glossary.md#envelope) is the JSON document that a scan becomes.",
     ]
     title = ""
     for entry in catalogue():
