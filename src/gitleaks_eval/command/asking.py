@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from gitleaks_eval.command.line import PROGRAM, TAKEN, USAGE_ERROR, Parser, add_option
+from gitleaks_eval.command.line import PROGRAM, TAKEN, USAGE_ERROR, Parser, add_options
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.progress import telling
 from gitleaks_eval.core.text import printable
@@ -24,9 +24,7 @@ def asking_parser(name: str, usage: str, description: str, example: str) -> Pars
         description=description,
         epilog=f"example:\n  {example}",
     )
-    for option in TAKEN:
-        if option.name in _ASKED:
-            add_option(parser, option)
+    add_options(parser, [option for option in TAKEN if option.name in _ASKED])
     return parser
 
 
