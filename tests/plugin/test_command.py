@@ -151,6 +151,7 @@ def test_every_subcommand_has_help_with_an_example(capsys: pytest.CaptureFixture
     assert f"example:\n  gitleaks-eval {name}" in text
     if SUBCOMMANDS[name].has_options:
         assert all(f"  {one.short}" in text for one in TAKEN)
+        assert "\nwhat is under test:\n  such as --scanner-version 8.18.4\n" in text
 
 
 def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,6 +159,11 @@ def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None
         read_line(["--help"])
     text = capsys.readouterr().out
     assert all(f"\n  {name} " in text for name in SUBCOMMANDS)
+    # In groups, each with an example that can be typed.
+    assert all(f"\n{one.group}:\n" in text for one in SUBCOMMANDS.values())
+    assert len({one.group for one in SUBCOMMANDS.values()}) > 2
+    examples = [line.strip() for line in text.splitlines() if "  $ " in line]
+    assert [line.split()[2] for line in examples] == sorted(SUBCOMMANDS, key=lambda name: text.index(f"\n  {name} "))
 
 
 @pytest.mark.parametrize("line", [["--version"], ["--help"], ["compare", "--help"]])

@@ -209,6 +209,7 @@ def test_native_toml_settings_keep_their_types(pytester: pytest.Pytester) -> Non
 def test_help_groups_the_options(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess("--help")
     result.stdout.fnmatch_lines(["gitleaks-eval: *", "  --gitleaks-eval *", "  --gitleaks-binary=PATH*"])
+    result.stdout.fnmatch_lines(["gitleaks-eval: judges, such as --gitleaks-judges --gitleaks-judge-mode=heuristic:"])
     result.stdout.fnmatch_lines(["  gitleaks_severity_policy *"])
 
 

@@ -281,3 +281,36 @@ def test_the_suite_in_a_junit_file_has_decision_scores_scanner_and_configuration
     assert found["gitleaks_eval.scanner_name"] == scanner["name"]
     assert found["gitleaks_eval.scanner_version"] == scanner["version"]
     assert {"gitleaks_eval.config", "gitleaks_eval.config_sha256", "gitleaks_eval.scanner_sha256"} <= found.keys()
+
+
+# Names and colours.
+
+
+@BOTH_WAYS
+def test_with_v_each_check_is_named_by_scenario_and_title_and_what_can_be_pasted_stays(
+    pytester: pytest.Pytester, options: list[str], monkeypatch: pytest.MonkeyPatch, parallel: list[str]
+) -> None:
+    # Of pytester.
+    monkeypatch.delenv("PY_COLORS")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", "-v", "-rA", *options, *parallel)
+    text = result.stdout.str()
+    assert "PASSED clean :: SA-1 Total secret count" in text
+    assert "FAILED leaky :: SA-1 Total secret count" in text
+    assert "N/A clean :: SA-11 Severity assignments correct" in text
+    assert "test_SA_1_total_secret_count[clean]" in text
+    # The summary has node ids and messages alone, and whoever wants no colour gets none.
+    (failed,) = (line for line in result.outlines if line.startswith("FAILED ") and "test_SA_10" in line)
+    assert "::test_SA_10_expected_findings[leaky] - missing " in failed
+    assert "\x1b[" not in text
+    assert " :: " not in pytester.runpytest_subprocess("--gitleaks-eval", *options).stdout.str()
+
+
+def test_colours_are_there_where_they_are_asked_for(
+    pytester: pytest.Pytester, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PY_COLORS")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options)
+    assert any(line.startswith("\x1b[") and "FAIL  " in line for line in result.outlines)

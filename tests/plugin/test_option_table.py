@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.core.resources import PACKAGE
-from gitleaks_eval.engine.option_table import OPTIONS, Option, as_markdown
+from gitleaks_eval.engine.option_table import BY_NAME, OPTIONS, Option, as_markdown, grouped
 
 ROOT = Path(__file__).parents[2]
 ENTRY = '    Option("moon_phase", "PHASE", "evaluate only in this phase of the moon", "any"),\n'
@@ -54,6 +54,17 @@ def test_the_docs_have_the_table() -> None:
     assert "\n".join([*as_markdown(), ""]) == (ROOT / "docs/options.md").read_text(encoding="utf-8"), (
         "run: python -m gitleaks_eval.engine.option_table > docs/options.md"
     )
+
+
+def test_each_option_stands_in_one_group_of_a_help_whose_example_is_of_that_group() -> None:
+    groups = {group.title: options for group, options in grouped(OPTIONS)}
+    assert sorted(one.name for options in groups.values() for one in options) == sorted(one.name for one in OPTIONS)
+    for group, options in grouped(OPTIONS):
+        assert {name for name, _ in group.example} <= {one.name for one in options}
+        assert all(bool(value) != BY_NAME[name].is_flag for name, value in group.example)
+    assert [title for title in groups if "judges" not in title] == [
+        "what is under test", "what it is asked for", "comparisons", "acceptances", "the run and its reports",
+    ]  # fmt: skip
 
 
 def test_another_option_is_one_more_entry(copy: Path) -> None:

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from builders import git
 from corpus import shipped_scenarios
 
+from gitleaks_eval import command
+from gitleaks_eval.core import progress
 from gitleaks_eval.engine import watching
 from gitleaks_eval.engine.watching import Watch, under_way
 
@@ -27,13 +30,55 @@ def test_a_scan_that_takes_long_is_named_once_and_leaves_nothing(
     monkeypatch.setattr(watching, "EVERY_SECONDS", 0.01)
     said: queue.Queue[str] = queue.Queue()
     watch = Watch(tmp_path / "notes", said.put)
-    with under_way(tmp_path / "notes", "first"):
+    with under_way(tmp_path / "notes", "scanning first"):
         assert said.get(timeout=60).startswith("gitleaks-eval: still scanning first after ")
-    with under_way(tmp_path / "notes", "second"):
+    with under_way(tmp_path / "notes", "cloning second"):
         assert "second" in said.get(timeout=60)
     watch.stop()
     assert said.empty()
     assert list((tmp_path / "notes").iterdir()) == []
+
+
+def test_what_goes_on_for_long_is_told_again_and_nothing_of_what_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: queue.Queue[str] = queue.Queue()
+    with progress.telling(said.put, "doing what is short"):
+        pass
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    monkeypatch.setattr(progress, "AGAIN", 0.01)
+    with progress.telling(said.put, "asking"):
+        assert [said.get(timeout=60), said.get(timeout=60)] == ["gitleaks-eval: still asking after 0 s"] * 2
+
+
+def test_a_note_that_stays_is_told_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("SECONDS", 0.0), ("EVERY_SECONDS", 0.01), ("AGAIN", 0.05)):
+        monkeypatch.setattr(watching, name, value)
+    said: queue.Queue[str] = queue.Queue()
+    watch = Watch(tmp_path / "notes", said.put)
+    with under_way(tmp_path / "notes", "scanning"):
+        assert all("still scanning" in said.get(timeout=60) for _ in range(3))
+    watch.stop()
+
+
+@pytest.mark.parametrize("line", [["explain", "a.txt"], ["try", "github-pat", "source"]], ids=["explain", "try"])
+def test_a_subcommand_says_on_standard_error_what_goes_on(
+    tmp_path: Path,
+    gitleaks: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    line: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(progress, "SECONDS", 0.01)
+    (tmp_path / "a.txt").write_text("nothing = 1\n", encoding="utf-8")
+    source = tmp_path / "source"
+    source.mkdir()
+    git(source, "init", "-q")
+    git(source, "commit", "-q", "--allow-empty", "-m", "m")
+    command.main([*line, f"--binary={gitleaks('8.30.1')}", "--config=builtin"])
+    told = capsys.readouterr()
+    expected = {"explain": ["asking what stops each rule"], "try": ["testing github-pat", "scanning source"]}[line[0]]
+    assert [one for one in expected if f"gitleaks-eval: still {one} after 0 s\n" not in told.err] == []
+    assert "still" not in told.out
 
 
 @pytest.mark.usefixtures("own_environment")

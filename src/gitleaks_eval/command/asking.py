@@ -3,9 +3,12 @@
 import argparse
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
-from gitleaks_eval.command.line import PROGRAM, TAKEN, USAGE_ERROR, Parser, add_option
+from gitleaks_eval.command.line import PROGRAM, TAKEN, USAGE_ERROR, Parser, add_options
 from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.progress import telling
+from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.settings import Settings
 
 PASSED, FAILED = 0, 1
@@ -21,9 +24,8 @@ def asking_parser(name: str, usage: str, description: str, example: str, *, clon
         description=description,
         epilog=f"example:\n  {example}",
     )
-    for option in TAKEN:
-        if option.name in _ASKED or (clones and option.name == _CLONED):
-            add_option(parser, option)
+    asked = [one for one in TAKEN if one.name in _ASKED or (clones and one.name == _CLONED)]
+    add_options(parser, asked)
     return parser
 
 
@@ -35,6 +37,17 @@ def settings_of(options: argparse.Namespace) -> Settings:
     """
     values = {name: getattr(options, f"gitleaks_{name}", None) for name in (*_ASKED, _CLONED)}
     return Settings.of(**{name: value for name, value in values.items() if value is not None})
+
+
+def progress(text: str) -> None:
+    """Tell what takes long, beside what the subcommand is asked for."""
+    sys.stderr.write(f"{printable(text)}\n")
+    sys.stderr.flush()
+
+
+def waiting(doing: str) -> AbstractContextManager[None]:
+    """Tell that this goes on, where it takes longer than some seconds."""
+    return telling(progress, doing)
 
 
 def told(name: str, run: Callable[[], int]) -> int:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, settings_of, told
+from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, progress, settings_of, told, waiting
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.text import printable
@@ -38,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _explained(options: argparse.Namespace, place: str | None) -> int:
     text = _text(place)
-    with alone(settings_of(options)) as one:
+    with alone(settings_of(options), progress) as one, waiting("asking what stops each rule"):
         explanation = explain(one.subject, one.asker, text, one.root)
         sys.stdout.write("\n".join(_lines(one.title, text, explanation)) + "\n")
     return PASSED if explanation.reported else FAILED

@@ -1,7 +1,7 @@
 """The line of the command: its subcommands, its options, and what pytest is given for them."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -9,7 +9,7 @@ from typing import NamedTuple, NoReturn
 import gitleaks_eval
 from gitleaks_eval.command.list_options import add_list_options
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.option_table import ACCEPT_FLAG, FLAG, OPTIONS, Option
+from gitleaks_eval.engine.option_table import ACCEPT_FLAG, BY_NAME, FLAG, OPTIONS, Option, grouped
 
 PROGRAM = "gitleaks-eval"
 INTERRUPTED, USAGE_ERROR = 2, 4
@@ -30,8 +30,11 @@ class Subcommand(NamedTuple):
     # The module of this package that does it, with a test session if it has none.
     module: str = ""
     flag: str = FLAG
+    # What it stands under in the help.
+    group: str = "evaluate"
 
 
+_ASK, _KEEP = "ask one question", "keep what was decided and what was found"
 SUBCOMMANDS = {
     "run": Subcommand(
         "evaluate a scanner with its configuration (what is done without a subcommand)",
@@ -62,35 +65,41 @@ SUBCOMMANDS = {
         "gitleaks-eval explain deploy/values.yaml:12",
         has_options=False,
         module="explain",
+        group=_ASK,
     ),
     "try": Subcommand(
         "test one rule, and say what it alone would newly report in repositories",
         "gitleaks-eval try acme-token ../billing ../shop",
         has_options=False,
         module="try_rule",
+        group=_ASK,
     ),
     "review": Subcommand(
         "record what is reported in a repository, ask which of it is a secret, and keep the labels as truth",
         "gitleaks-eval review labels/billing.yaml --repo ../billing",
         has_options=False,
         module="review",
+        group=_KEEP,
     ),
     "accept": Subcommand(
         "list what the entries of the configuration hide, ask once, and write that it is accepted",
         "gitleaks-eval accept --why 'reviewed by the platform team'\n"
         "  writes .gitleaks-eval.yaml beside the configuration; with --yes nobody is asked.",
         flag=ACCEPT_FLAG,
+        group=_KEEP,
     ),
     "report": Subcommand(
         "make report.html anew from saved reports, or of several runs a page by date",
         "gitleaks-eval report runs/2026-01 runs/2026-02",
         has_options=False,
         module="report",
+        group=_KEEP,
     ),
     "init": Subcommand(
         "write .github/workflows/gitleaks-eval.yml, where there is none; nothing needs it",
         "gitleaks-eval init\n  writes a job that evaluates each change of .gitleaks.toml.",
         has_options=False,
+        group=_KEEP,
     ),
 }
 
@@ -163,8 +172,11 @@ def read_leniently(arguments: Sequence[str]) -> list[str]:
 
 
 def _show(arguments: Sequence[str]) -> NoReturn:
-    width = max(map(len, SUBCOMMANDS))
-    listed = "\n".join(f"  {name:<{width}}  {one.summary}" for name, one in SUBCOMMANDS.items())
+    listed = "\n".join(
+        line
+        for title in dict.fromkeys(one.group for one in SUBCOMMANDS.values())
+        for line in (f"\n{title}:", *_listed(title))
+    )
     parser = Parser(
         PROGRAM,
         usage=f"{PROGRAM} [{'|'.join(SUBCOMMANDS)}] [options] [pytest arguments]",
@@ -180,6 +192,13 @@ def _show(arguments: Sequence[str]) -> NoReturn:
     parser.exit()
 
 
+def _listed(group: str) -> Iterator[str]:
+    for name, one in SUBCOMMANDS.items():
+        if one.group == group:
+            yield f"  {name:<{max(map(len, SUBCOMMANDS))}}  {one.summary}"
+            yield f"  {'':<{max(map(len, SUBCOMMANDS))}}  $ {one.example.partition(chr(10))[0]}"
+
+
 def _read(name: str, arguments: Sequence[str]) -> Line:
     """Split a line into options of ours and what pytest is given as it is, and write ours as pytest knows them."""
     one = SUBCOMMANDS[name]
@@ -193,8 +212,7 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     if not one.has_options:
         parser.parse_args(arguments)
         return Line(name, [])
-    for option in TAKEN:
-        add_option(parser, option)
+    add_options(parser, TAKEN)
     if name == LINT:
         text = "fail where a suppression of a repository (--repo) is dead, stale or wide; else they are listed"
         parser.add_argument("--strict", action="store_true", help=text)
@@ -212,7 +230,17 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     return Line(name, line, options, [*unknown, *others])
 
 
-def add_option(parser: argparse.ArgumentParser, one: Option, *, lenient: bool = False) -> None:
+def add_options(parser: argparse.ArgumentParser, options: Iterable[Option]) -> None:
+    """Add options of ours in groups, each with an example."""
+    known = list(options)
+    for group, of_group in grouped(known):
+        example = (f"{BY_NAME[name].short} {value}".strip() for name, value in group.example if BY_NAME[name] in known)
+        added = parser.add_argument_group(group.title, f"such as {' '.join(example)}")
+        for one in of_group:
+            add_option(added, one)
+
+
+def add_option(parser: argparse._ActionsContainer, one: Option, *, lenient: bool = False) -> None:
     """Add an option of ours, named as the command names it."""
     text = one.text.replace("%", "%%")
     if one.is_flag:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gitleaks_eval.command.asking import FAILED, PASSED, settings_of, told
+from gitleaks_eval.command.asking import FAILED, PASSED, progress, settings_of, told, waiting
 from gitleaks_eval.core.text import numbered, printable
 from gitleaks_eval.engine.alone import Alone, alone
 from gitleaks_eval.engine.suppressing import suppressed_in
@@ -34,7 +34,7 @@ def _linted(options: argparse.Namespace, lint_configuration: Callable[[], int]) 
     settings = settings_of(options)
     configuration = settings.candidates[0].configuration
     status = lint_configuration() if configuration and configuration.chain else PASSED
-    with alone(settings) as one:
+    with alone(settings, progress) as one:
         _say(one.title)
         for repository in repositories:
             noted += _listed(one, repository, options.own_baseline)
@@ -43,7 +43,8 @@ def _linted(options: argparse.Namespace, lint_configuration: Callable[[], int]) 
 
 def _listed(one: Alone, repository: RealRepository, baselines: Sequence[str]) -> int:
     """Say what hides findings in a repository; how much of it is dead, stale or wide."""
-    there = suppressed_in(one, repository, baselines)
+    with waiting(f"scanning {repository.name}"):
+        there = suppressed_in(one, repository, baselines)
     noted = [suppression for suppression in there.listed if suppression.note]
     _say(f"{repository.name}  {numbered(there.total, 'suppression')}, {len(noted)} dead, stale or wide")
     for suppression in there.listed:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from gitleaks_eval.command.asking import PASSED, told
+from gitleaks_eval.command.asking import PASSED, told, waiting
 from gitleaks_eval.command.line import PROGRAM, Parser
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.text import shown_path
@@ -37,7 +37,8 @@ def run(arguments: Sequence[str]) -> int:
 def _written(folders: Sequence[Path], output: str | None) -> int:
     usual = folders[0] / PAGE if len(folders) == 1 else TREND
     path = Path(output) if output else usual
-    write_page(path, _page(folders))
+    with waiting("writing the page"):
+        write_page(path, _page(folders))
     sys.stdout.write(f"report: {shown_path(path, Path.cwd())}\n")
     return PASSED
 

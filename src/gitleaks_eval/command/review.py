@@ -5,12 +5,12 @@ import getpass
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, settings_of, told
+from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, settings_of, told, waiting
 from gitleaks_eval.command.review_terminal import Terminal, ask_groups
 from gitleaks_eval.core.documents import named_path
 from gitleaks_eval.core.errors import InputError
@@ -105,13 +105,16 @@ def _recorded(options: argparse.Namespace, read: ReadLabels) -> Iterator[Recorde
     settings = settings_of(options)
     repository = _repository(options, read)
     known = read.labels or LabelsFile(_location(repository, read.path), "", ())
-    with cloned(repository, "", settings) as (clone, commit):
+    with ExitStack() as stack:
+        with waiting(f"cloning {repository.name}"):
+            clone, commit = stack.enter_context(cloned(repository, "", settings))
         _refuse_other(known, clone, read.path, repository)
         asks_nobody = options.check or options.set or options.csv_in or options.csv_out
         if read.labels and known.commit == commit and asks_nobody:
             yield Recorded(read, known)
             return
-        looked = look(settings, clone, commit, _say)
+        with waiting(f"scanning {repository.name}"):
+            looked = look(settings, clone, commit, _say)
         made = merged(known, looked)
         if not options.check and made.labels != read.labels:
             read = write_labels(read, made.labels)

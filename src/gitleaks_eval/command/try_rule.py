@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, settings_of, told
+from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, progress, settings_of, told, waiting
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.alone import Alone, alone
 from gitleaks_eval.engine.trying import newly_reported, rule_named, rule_tests
@@ -37,10 +37,11 @@ def run(arguments: Sequence[str]) -> int:
 
 def _tried(options: argparse.Namespace) -> int:
     repositories = real_repositories(options.repositories, Path.cwd(), ())
-    with alone(settings_of(options)) as one:
+    with alone(settings_of(options), progress) as one:
         _say(one.title)
         rule = rule_named(one, options.rule)
-        tests = list(rule_tests(one, rule))
+        with waiting(f"testing {rule.id}"):
+            tests = list(rule_tests(one, rule))
         for test in tests:
             _say(f"{'passed' if test.passes else 'FAILED'}  {rule.id}  {test.said}")
         for repository in repositories:
@@ -49,7 +50,8 @@ def _tried(options: argparse.Namespace) -> int:
 
 
 def _say_new(one: Alone, rule_id: str, repository: RealRepository) -> None:
-    files = newly_reported(one, rule_named(one, rule_id), repository)
+    with waiting(f"scanning {repository.name}"):
+        files = newly_reported(one, rule_named(one, rule_id), repository)
     places = sum(file.places for file in files)
     _say(
         f"new  {repository.name}  {places} places in {len(files)} files"

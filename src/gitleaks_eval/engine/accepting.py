@@ -14,6 +14,7 @@ from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.core.files import write_together
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
+from gitleaks_eval.core.progress import telling
 from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.engine.approving import written_in
@@ -70,7 +71,7 @@ def accept(settings: Settings, asked: Asked, environment: Mapping[str, str] = os
         raise InputError("accept: CI is set, and in CI nothing is accepted; run it where a person looks at the list")
     said = {"why": asked.why or ADOPTED, "since": datetime.now(timezone.utc).date().isoformat()}
     wanted: defaultdict[Path, _Wanted] = defaultdict(_Wanted)
-    with _asking(settings, asked.write) as session:
+    with _asking(settings, asked.write) as session, telling(asked.write, "asking what entries hide"):
         surveys = [(one, surveyed(session, one)) for one in session.settings.candidates]
         for candidate, coverage in surveys:
             _want_entries(wanted, candidate, coverage, asked.write, said)

@@ -9,7 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.shared import Bench
+from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.repositories.clone import Clone, clone
 from gitleaks_eval.repositories.log import Readable, readable
 from gitleaks_eval.scenarios.scenario import RealRepository
@@ -24,7 +26,8 @@ def shared_clone(bench: Bench, repository: RealRepository, stop: threading.Event
     folder = clone_folder(bench, repository.name)
 
     def make() -> bytes:
-        made = clone(repository, folder / "clone", bench.timeout_seconds, stop, bench.clone_bytes)
+        with under_way(bench.root / UNDER_WAY, f"cloning {printable(repository.name)}"):
+            made = clone(repository, folder / "clone", bench.timeout_seconds, stop, bench.clone_bytes)
         return json.dumps({**asdict(made), "path": str(made.path)}).encode()
 
     made = json.loads(made_once(folder, make).read_bytes())

@@ -219,7 +219,7 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
 
 @contextlib.contextmanager
 def _taking_turn(turns: Path, title: str) -> Iterator[None]:
-    with turn(turns, os.cpu_count() or 1), under_way(turns.parent / UNDER_WAY, printable(title)):
+    with turn(turns, os.cpu_count() or 1), under_way(turns.parent / UNDER_WAY, f"scanning {printable(title)}"):
         yield
 
 

@@ -13,9 +13,11 @@ from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.text import numbered
 from gitleaks_eval.engine.judging_context import Context, context_of, saved_context
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
 from gitleaks_eval.judges.judge import Judge, checked_judges
@@ -128,7 +130,8 @@ class Judging:
             self._material,
             lambda mode: bench.reported_traces(self._looked_at(mode)),
         )
-        judged = judge_all(self.selected, panel, whole=len(self.selected) == len(self.cases))
+        with under_way(self._session.folder / UNDER_WAY, f"asking {numbered(len(self.selected), 'judge')}"):
+            judged = judge_all(self.selected, panel, whole=len(self.selected) == len(self.cases))
         return json.dumps(
             {
                 "by_mode": {mode: judgement.as_json() for mode, judgement in judged.by_mode.items()},

@@ -4,7 +4,7 @@ Another option is one more entry; what reads its value calls `given` with its na
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 PREFIX = "--gitleaks-"
@@ -198,6 +198,43 @@ OPTIONS = (
         ini_default=False,
     ),
 )
+
+
+class Group(NamedTuple):
+    """Options that stand together in a help, by their names, and some of them as an example."""
+
+    title: str
+    names: frozenset[str]
+    example: tuple[tuple[str, str], ...]
+
+
+_UNDER_TEST = ("eval", "binary", "version", "config", "args")
+_ASKED = ("scenarios", "corpus", "real_repo", "only", "seed", "analysis", "findings")
+_COMPARED = ("compare", "baseline", "save_baseline", "fail_on")
+_ACCEPTED = ("accept", "yes", "why")
+_JUDGES = (*(one.name for one in OPTIONS if one.name.startswith("judge")), "evaluation_mode")
+# The last takes those that no other has.
+GROUPS = (
+    Group("what is under test", frozenset(_UNDER_TEST), (("eval", ""), ("version", "8.18.4"))),
+    Group("what it is asked for", frozenset(_ASKED), (("scenarios", "edge"), ("only", "scenarios,rules"))),
+    Group("comparisons", frozenset(_COMPARED), (("baseline", "baseline.json"), ("fail_on", "review"))),
+    Group("acceptances", frozenset(_ACCEPTED), (("accept", ""), ("why", "reviewed"))),
+    Group("judges", frozenset(_JUDGES), (("judges", ""), ("judge_mode", "heuristic"))),
+    Group("the run and its reports", frozenset(), (("output", "results"), ("scan_timeout", "60"))),
+)
+BY_NAME = {one.name: one for one in OPTIONS}
+
+
+def grouped(options: Iterable[Option]) -> Iterator[tuple[Group, list[Option]]]:
+    """These options by the group that they stand in; none that would be empty."""
+    left = list(options)
+    for group in GROUPS:
+        of_group = [one for one in left if one.name in group.names or group is GROUPS[-1]]
+        left = [one for one in left if one not in of_group]
+        if of_group:
+            yield group, of_group
+
+
 WITH_VALUE = frozenset(one.option for one in OPTIONS if not one.ini_only and not one.is_flag)
 
 

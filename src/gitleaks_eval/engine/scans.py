@@ -130,7 +130,7 @@ class ProvenScanner:
             check_canary(self.scanner, self.canary.repository, self.canary.secrets, cores=cores)
 
     def _under_way(self, name: str) -> contextlib.AbstractContextManager[None]:
-        return under_way(self.turns.parent / UNDER_WAY, printable(name))
+        return under_way(self.turns.parent / UNDER_WAY, f"scanning {printable(name)}")
 
 
 def scanner_of(bench: Bench, stop: threading.Event | None = None) -> Scanner:

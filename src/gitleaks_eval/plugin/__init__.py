@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitleaks_eval.checks import CHECK_MARK
-from gitleaks_eval.engine.option_table import FLAG, OPTIONS
+from gitleaks_eval.engine.option_table import BY_NAME, FLAG, OPTIONS, grouped
 from gitleaks_eval.plugin import hookspecs
 from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_flag
 from gitleaks_eval.plugin.folders import FOLDERS, JUDGES, is_shipped, names_a_check
@@ -23,16 +23,19 @@ LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options and their ini twins."""
-    group = parser.getgroup("gitleaks-eval", "gitleaks-eval: is this Gitleaks fit for use?")
+    for group, options in grouped(one for one in OPTIONS if not one.ini_only):
+        example = " ".join(f"{BY_NAME[name].option}={value}".rstrip("=") for name, value in group.example)
+        added = parser.getgroup(f"gitleaks-eval, {group.title}", f"gitleaks-eval: {group.title}, such as {example}")
+        for one in options:
+            if one.is_flag:
+                added.addoption(one.option, action="store_true", dest=one.setting, help=one.text)
+            else:
+                action = "append" if one.repeatable else "store"
+                added.addoption(one.option, metavar=one.metavar, dest=one.setting, action=action, help=one.text)
     for one in OPTIONS:
-        if one.is_flag:
-            group.addoption(one.option, action="store_true", dest=one.setting, help=one.text)
-            continue
-        if not one.ini_only:
-            action = "append" if one.repeatable else "store"
-            group.addoption(one.option, metavar=one.metavar, dest=one.setting, action=action, help=one.text)
-        text = one.text if one.ini_only else f"as {one.option}: {one.text}"
-        parser.addini(one.setting, text, type=one.ini, default=one.ini_default)
+        if not one.is_flag:
+            text = one.text if one.ini_only else f"as {one.option}: {one.text}"
+            parser.addini(one.setting, text, type=one.ini, default=one.ini_default)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -1,12 +1,13 @@
 """The beginning of a run in the process that reports to the user: scanners, header, what is shared, the ledger."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gitleaks_eval.checks.result import SURVEY
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import printable, shown_path, without_surrogates
@@ -44,6 +45,8 @@ class Begin:
         self._watch: Watch | None = None
         self._is_full = bool(config.getoption("gitleaks_eval"))
         self._only_collects = only_shows(config)
+        self._names_tests = config.get_verbosity(pytest.Config.VERBOSITY_TEST_CASES) > 0
+        self._is_telling = False
         self._saved = None if items.checks else self._saved_report()
         _check_parallel(config)
         if self._is_full and not self._only_collects:
@@ -131,15 +134,23 @@ class Begin:
         if report.failed:
             self._recorder.broken_files.append(report.nodeid)
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take a report into the ledger."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
+        """Take a report into the ledger, and let it be told."""
         self._recorder.record(report)
+        self._is_telling = self._names_tests
+        try:
+            return (yield)
+        finally:
+            self._is_telling = False
 
-    def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
-        """Show a check that does not apply as that, not as skipped."""
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> Generator[None, Any, Any]:
+        """Show a check that does not apply as that, not as skipped; and with `-v`, while it is told, by its name."""
+        status = yield
         if report.skipped and ("outcome", "not_applicable") in report.user_properties:
-            return NOT_APPLICABLE_STATUS
-        return None
+            status = NOT_APPLICABLE_STATUS
+        return _named(status, dict(report.user_properties)) if self._is_telling and status else status
 
     def pytest_unconfigure(self) -> None:
         """Remove what the run shared."""
@@ -195,6 +206,18 @@ class Begin:
     def _judged_title(self, one: UnderTest) -> str:
         fields = self._saved["scanner"] if self._saved else one.fields(self._settings.root, {})
         return judged_title(fields["name"], fields["version"], fields["config_sha256"], one.candidate.options)
+
+
+def _named(status: Any, properties: Mapping[str, object]) -> Any:
+    """The status with what the check is called: its node id has the function's name."""
+    category, letter, word = status
+    if not word or "check_id" not in properties or properties["category"] == SURVEY:
+        return status
+    named = printable(
+        " :: ".join(filter(None, [str(properties["scenario"]), f"{properties['check_id']} {properties['name']}"]))
+    )
+    text, *markup = word if isinstance(word, tuple) else (word,)
+    return category, letter, (f"{text} {named}", *markup) if markup else f"{text} {named}"
 
 
 def _check_parallel(config: pytest.Config) -> None:

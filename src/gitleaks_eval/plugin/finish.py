@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from gitleaks_eval.engine.failing import why_failing
 from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name, tell_judges
 from gitleaks_eval.engine.judging_pairs import judged_pairs
 from gitleaks_eval.engine.under_test import UnderTest
+from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.judges.verdict import Combined, Judged, combine
 from gitleaks_eval.plugin.command_line import is_typed, selects
 from gitleaks_eval.plugin.items import Items
@@ -94,16 +96,23 @@ class Finish:
                 self._refuse_nothing(session)
             return
         if session.exitstatus != pytest.ExitCode.INTERRUPTED:
-            explain_misses(self._session, runs)
-            runs = self._runs = dict(tell_judges(self._session, runs))
-            self._compared = compared(self._session, runs)
+            with self._under_way("asking what hides what is missed"):
+                explain_misses(self._session, runs)
+                runs = self._runs = dict(tell_judges(self._session, runs))
+            with self._under_way("comparing the candidates"):
+                self._compared = compared(self._session, runs)
             if self._compared and self._items.pairwise:
-                self._compared = judged_pairs(self._session, self._compared, runs, self._items.pairwise)
+                with self._under_way("asking the judge of pairs"):
+                    self._compared = judged_pairs(self._session, self._compared, runs, self._items.pairwise)
             self._fail(session)
         add_suite_properties(self._config, runs)
         if self._is_full:
-            self._write(session, self._write_all)
+            with self._under_way("writing the reports"):
+                self._write(session, self._write_all)
             self._save_baseline(session)
+
+    def _under_way(self, doing: str) -> AbstractContextManager[None]:
+        return under_way(self._session.folder / UNDER_WAY, doing)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
