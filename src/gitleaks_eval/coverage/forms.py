@@ -5,12 +5,13 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import escape
 from urllib.parse import quote
-from xml.sax.saxutils import escape, quoteattr
 
 NAME = "token"
 # An identifier, an operator, and no other word: what a rule for named values wants before one.
 _NAME_BEFORE = re.compile(r"\W*([A-Za-z_][\w. \t-]*?)[\s'\"`]*[^\w.-]*")
+_LINE_ENDS = {ord("\n"): "&#10;", ord("\r"): "&#13;", ord("\t"): "&#9;"}
 _DIFF_HEAD = "diff --git a/settings b/settings\n--- a/settings\n+++ b/settings\n@@ -1,2 +1,3 @@\n # settings\n"
 
 
@@ -60,6 +61,14 @@ def _assigned(one: Written) -> str:
     return f'{one.name} = "{_quoted(one.value)}"\n'
 
 
+def _attribute(text: str) -> str:
+    """An attribute of XML, as `xml.sax.saxutils` quotes it, which would load all that the network needs."""
+    escaped = escape(text, quote=False).translate(_LINE_ENDS)
+    if '"' not in escaped:
+        return f'"{escaped}"'
+    return f"'{escaped}'" if "'" not in escaped else '"' + escaped.replace('"', "&quot;") + '"'
+
+
 def _json(one: Written, **how: object) -> str:
     return json.dumps({"id": 7, one.name: one.value, "retries": 3}, ensure_ascii=False, **how)  # type: ignore[arg-type]
 
@@ -90,8 +99,8 @@ FORMS: dict[str, Callable[[Written], str]] = {
     "assign-1q": lambda one: f"{one.name} = '{_single(one.value)}'\n",
     "go": lambda one: f'package main\n\nfunc main() {{\n\t{one.name} := "{_quoted(one.value)}"\n}}\n',
     "call": lambda one: f'settings.set("{one.name}", "{_quoted(one.value)}")\n',
-    "xml": lambda one: f"<settings>\n  <{one.name}>{escape(one.value)}</{one.name}>\n</settings>\n",
-    "xml-attr": lambda one: f'<settings>\n  <add key="{one.name}" value={quoteattr(one.value)} />\n</settings>\n',
+    "xml": lambda one: f"<settings>\n  <{one.name}>{escape(one.value, quote=False)}</{one.name}>\n</settings>\n",
+    "xml-attr": lambda one: f'<settings>\n  <add key="{one.name}" value={_attribute(one.value)} />\n</settings>\n',
     "next-line": lambda one: f'{one.name} = \\\n    "{_quoted(one.value)}"\n',
     "yaml-block": lambda one: f"{one.name}: |\n{_indented(one.value, '  ')}retries: 3\n",
     "name-value": lambda one: f'env:\n  - name: {one.name}\n    value: "{_quoted(one.value)}"\n',

@@ -25,6 +25,7 @@ REPEATED_AT_MOST = 1000
 NESTED_AT_MOST = 150
 LENGTH_AT_MOST = 10_000
 BEGIN_TEXT, END_TEXT, BEGIN_LINE, END_LINE, WORD_EDGE, NO_WORD_EDGE = "\\A", "\\z", "(?m:^)", "(?m:$)", "\\b", "\\B"
+_COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _CONTROLS = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
 
 
@@ -135,15 +136,16 @@ class _Parser:
             raise RegexError(f"the regex is nested more than {NESTED_AT_MOST} deep")
         choices: list[Node] = []
         items: list[Node] = []
-        while self.place < len(self.text) and self.text[self.place] != ")":
-            if self._take("|"):
+        while (ahead := self._ahead()) and ahead != ")":
+            if ahead == "|":
+                self.place += 1
                 choices.append(_sequence(items))
                 items = []
                 continue
-            if (new := self._flags_alone(flags)) is not None:
+            if ahead == "(" and (new := self._flags_alone(flags)) is not None:
                 flags = new
                 continue
-            if self._take("\\Q"):
+            if ahead == "\\" and self._take("\\Q"):
                 quoted, found, _ = self.text[self.place :].partition("\\E")
                 self.place += len(quoted) + len(found)
                 literals: list[Node] = [_chars(((ord(one), ord(one)),), flags) for one in quoted]
@@ -153,6 +155,10 @@ class _Parser:
             items.append(self._repeated(self._one(flags, depth), flags))
         choices.append(_sequence(items))
         return choices[0] if len(choices) == 1 else Choice(tuple(choices))
+
+    def _ahead(self) -> str:
+        """The next character, empty at the end."""
+        return self.text[self.place : self.place + 1]
 
     def _take(self, expected: str) -> bool:
         if not self.text.startswith(expected, self.place):
@@ -236,10 +242,11 @@ class _Parser:
         return Repeat(item, least, most, lazy)
 
     def _counts(self) -> tuple[int, int | None] | None:
-        for sign, counts in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
-            if self._take(sign):
-                return counts
-        if not self.text.startswith("{", self.place):
+        ahead = self._ahead()
+        if ahead in _COUNTS:
+            self.place += 1
+            return _COUNTS[ahead]
+        if ahead != "{":
             return None
         inside, closed, _ = self.text[self.place + 1 : self.place + 24].partition("}")
         least, comma, most = inside.partition(",")

@@ -46,6 +46,7 @@ class _History:
     commits: dict[bytes, Tip] = field(default_factory=dict)
     branches: dict[str, Tip] = field(default_factory=dict)
     tags: dict[str, Tip] = field(default_factory=dict)
+    stored: set[bytes] = field(default_factory=set)
 
     def find(self, name: str, place: str) -> Tip:
         tip = self.branches.get(name) or self.tags.get(name)
@@ -54,8 +55,12 @@ class _History:
         return tip
 
     def store(self, kind: bytes, content: bytes) -> bytes:
-        stored: bytes = self.database.store(IStream(kind, len(content), BytesIO(content))).binsha
-        return stored
+        # Most folders of a commit are those of the one before it, and gitdb writes each before it looks.
+        object_id = hashlib.sha1(b"%s %d\0%s" % (kind, len(content), content), usedforsecurity=False).digest()
+        if object_id not in self.stored:
+            self.database.store(IStream(kind, len(content), BytesIO(content)))
+            self.stored.add(object_id)
+        return object_id
 
 
 def build(recipe: Recipe, path: Path, source: str = "recipe") -> None:

@@ -111,18 +111,19 @@ def _hashes(folder: Path) -> dict[str, str]:
         OSError: when one cannot be read, or is a link, a pipe or anything but a file.
     """
     hashes = {}
-    for root, folders, names in os.walk(folder, onerror=_raise):
-        for name in (*folders, *names):
-            path = Path(root, name)
-            if path.is_symlink():
-                raise OSError(errno.EINVAL, "it is a link", str(path))
-            if name in names:
-                hashes[path.relative_to(folder).as_posix()] = hashlib.sha256(read_input(path)).hexdigest()
+    folders = [""]
+    while folders:
+        above = folders.pop()
+        with os.scandir(folder / above) as entries:
+            for entry in entries:
+                name = f"{above}/{entry.name}" if above else entry.name
+                if entry.is_symlink():
+                    raise OSError(errno.EINVAL, "it is a link", entry.path)
+                if entry.is_dir():
+                    folders.append(name)
+                else:
+                    hashes[name] = hashlib.sha256(read_input(Path(entry.path))).hexdigest()
     return hashes
-
-
-def _raise(error: OSError) -> None:
-    raise error
 
 
 def _remove(path: Path) -> None:

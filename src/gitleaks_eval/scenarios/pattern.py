@@ -8,6 +8,7 @@ import hashlib
 import string
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 REPEATED_AT_MOST = 10_000
 NESTED_AT_MOST = 50
@@ -51,7 +52,13 @@ def generate(pattern: str, seed: str) -> str:
     """
     if len(pattern) > LONGEST_PATTERN:
         raise PatternError(f"character {LONGEST_PATTERN + 1}: a pattern has {LONGEST_PATTERN} characters at most")
-    return _Parser(pattern).parse().make(_chooser(f"{seed}\0{pattern}"))
+    return _parsed(pattern).make(_chooser(f"{seed}\0{pattern}"))
+
+
+@lru_cache(maxsize=256)
+def _parsed(pattern: str) -> Node:
+    # Each of 250 places has a value of its own, of one pattern.
+    return _Parser(pattern).parse()
 
 
 def random_stream(seed: str) -> Iterator[int]:
