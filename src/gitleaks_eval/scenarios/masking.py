@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 
@@ -62,11 +62,11 @@ def without_tokens(paths: Iterable[str]) -> Masks:
     )
 
 
-def without_words(paths: Iterable[str], words: Iterable[str], before: Masks) -> Masks:
+def without_words(paths: Iterable[str], words: Collection[str], before: Masks) -> Masks:
     """What `before` masks, and in paths each of these words where it stands whole: it may be a secret."""
     said = {path: before(path) for path in paths}
-    there = {piece for path in said.values() for piece in _pieces(path)}
     # There may be many more words than stand in paths.
+    there = _shared(said.values(), {word[:REVEALING_LENGTH] for word in words})
     known = [re.escape(word) for word in sorted(words, key=len, reverse=True) if word[:REVEALING_LENGTH] in there]
     whole = re.compile(rf"(?<![^\W_])(?:{'|'.join(known)})(?![^\W_])" if known else r"(?!)")
     made = _masks(said, lambda path: [found.span() for found in whole.finditer(path)], before)
@@ -112,9 +112,9 @@ def _pieces(text: str) -> Iterator[str]:
     return (text[start : start + REVEALING_LENGTH] for start in range(len(text) - REVEALING_LENGTH + 1))
 
 
-def _shared(texts: Iterable[str], values: Iterable[str]) -> set[str]:
+def _shared(texts: Iterable[str], values: Collection[str]) -> set[str]:
     # Secrets may be megabytes, texts are short: only their pieces are kept.
-    there = {piece for text in texts for piece in _pieces(text)}
+    there = {piece for text in texts for piece in _pieces(text)} if values else set()
     return {piece for value in values for piece in _pieces(value) if piece in there} if there else set()
 
 
