@@ -68,8 +68,11 @@ def test_a_forked_run_sees_what_a_run_in_a_python_of_its_own_sees(
 
 
 def test_what_python_reads_when_it_starts_is_left_to_a_python_of_its_own(forks: "Forks") -> None:
-    command = [sys.executable, "-m", "pytest"]
+    command = (sys.executable, "-m", "pytest")
     assert forks.can_run(command, os.environ)
+    assert forks.can_run([sys.executable, "-mpytest", "-q"], os.environ)
+    assert forks.can_run([sys.executable, "-m", "gitleaks_eval"], os.environ)
+    assert not forks.can_run([sys.executable, "-m", "pip"], os.environ)
     assert not forks.can_run(command, {**os.environ, "PYTHONHASHSEED": "1"})
     assert not forks.can_run(command, {**os.environ, "LC_ALL": "C"})
     assert not forks.can_run([sys.executable, "-I", "-m", "pytest"], os.environ)

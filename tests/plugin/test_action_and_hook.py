@@ -13,6 +13,7 @@ import pytest
 import yaml
 from builders import git
 from corpus import shipped_scenarios
+from ran import ended_in
 from workflow_steps import Job
 
 from gitleaks_eval.command.line import read_line
@@ -167,8 +168,8 @@ def test_the_hook_lints_and_tests_rules_and_fails_for_each(tmp_path: Path, gitle
     for config, tests, status in states:
         (tmp_path / ".gitleaks.toml").write_text(config, encoding="utf-8")
         (tmp_path / ".gitleaks-eval.yaml").write_text(tests, encoding="utf-8")
-        line = [sys.executable, "-m", "gitleaks_eval", *arguments, f"--scanner-version={PINNED_VERSION}"]
-        ended = subprocess.run(line, check=False, cwd=tmp_path, capture_output=True, text=True)
+        line = ("gitleaks_eval", *arguments, f"--scanner-version={PINNED_VERSION}")
+        ended = ended_in(tmp_path, line, os.environ)
         assert ended.returncode == status, ended.stdout + ended.stderr
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from corpus import analysed_corpus
+from ran import ended_in
 
 from gitleaks_eval import __version__, command
 from gitleaks_eval.command.line import SUBCOMMANDS, TAKEN, read_line
@@ -34,9 +35,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "gitleaks_eval", *arguments], cwd=folder, check=False, capture_output=True, text=True
-    )
+    return ended_in(folder, ("gitleaks_eval", *arguments), os.environ)
 
 
 def test_without_a_subcommand_the_line_is_that_of_run() -> None:

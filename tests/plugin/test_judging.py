@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import IN_CORE, secret
 from corpus import KEY, TALKATIVE, TOKEN, report, shipped_scenarios, write_analysis, write_truth
-from forks import Forks
+from forks import Forks, shared
 from messages_server import (
     MODEL,
     MessagesServer,
@@ -24,6 +24,7 @@ from messages_server import (
     sent,
     together,
 )
+from ran import SDK
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
@@ -67,11 +68,9 @@ def corpus(folder: Path, *reported: tuple[str, str, int], name: str = "leaky") -
 
 
 @pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    """The runs of this module are forked from a process that has imported the SDK, too: that takes seconds."""
-    forks = Forks("anthropic")
-    yield forks
-    forks.close()
+def forks() -> Forks:
+    """The runs of this module are forked from a process that has imported the SDK, too."""
+    return shared(*SDK)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from corpus import OWN_CHECK, analysed_corpus, report
 
 from gitleaks_eval.plugin.folders import CHECKS
 
-pytestmark = pytest.mark.usefixtures("own_environment")
+pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
 
 USAGE_ERROR = pytest.ExitCode.USAGE_ERROR
 Run = Callable[..., pytest.RunResult]

@@ -38,11 +38,16 @@ _pytest.helpconfig _pytest.junitxml _pytest.logging _pytest.pastebin _pytest.pyt
 _pytest.setupplan _pytest.skipping _pytest.stepwise _pytest.threadexception _pytest.tracemalloc _pytest.unittest
 _pytest.unraisableexception _pytest.warnings execnet execnet.gateway execnet.multi execnet.rsync jsonschema yaml
 tomlkit filelock gitdb gitdb.db asyncio concurrent.futures.thread ctypes email.parser fractions html.entities
-http.client pdb pyexpat queue readline secrets ssl statistics tarfile tomllib tomli unittest urllib.request
-xml.etree.ElementTree
+http.client jinja2 pdb pickle pyexpat queue readline secrets ssl statistics tarfile tomllib tomli unittest
+urllib.request xdist.newhooks xml.etree.ElementTree faulthandler pytest_metadata.hooks encodings.ascii
 """.split()
 # Plugins that pytest finds by itself. It rewrites their assertions, and says so of one that was imported otherwise.
-PLUGINS = "anyio.pytest_plugin pytest_jsonreport.plugin pytest_metadata.plugin xdist.looponfail xdist.plugin".split()
+PLUGINS = """\
+anyio.pytest_plugin platformdirs.pytest_plugin pytest_jsonreport.plugin pytest_metadata.plugin xdist.looponfail
+xdist.plugin
+""".split()
+# What a report is made of, compiled.
+TEMPLATES = "base.html", "comparison.html", "parts.html", "report.html"
 # What is tested; of it, what is a program and what brings the SDK are not imported.
 OURS = Path(gitleaks_eval.__file__).parent
 # What Python itself reads of the environment when it starts: with another value a run needs a Python of its own.
@@ -104,24 +109,24 @@ class Forks:
         self._process.wait()
 
     def can_run(self, command: Sequence[str], environment: Mapping[str, str]) -> bool:
-        """Whether this is pytest in the Python that we are, with an environment that this Python started with."""
-        own = [sys.executable, "-mpytest"], [sys.executable, "-m", "pytest"]
-        return list(command[: 3 if command[1:2] == ["-m"] else 2]) in own and (
-            _started_with(environment) == self._environment
-        )
+        """Whether this is pytest, or our command, in the Python that we are, in the environment it started with."""
+        return bool(_read_command(command)) and _started_with(environment) == self._environment
 
     def start(
         self, command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[str], err: IO[str]
     ) -> Forked:
-        """Run pytest with the arguments of a command; ValueError if `can_run` is false of it."""
-        if not self.can_run(command, environment):
+        """Run pytest or our command with the arguments of a command; ValueError if `can_run` is false of it."""
+        run = _read_command(command)
+        if not (run and self.can_run(command, environment)):
             raise ValueError(f"it needs a Python of its own: {command}")
         ours, theirs = socket.socketpair()
         with theirs:
-            arguments = [*self.narrowed, *command[3 if command[1] == "-m" else 2 :]]
+            module, arguments = run
+            if module == "pytest":
+                arguments = [*self.narrowed, *arguments]
             # Each process of the system has one, and it can only be asked for by setting it.
             os.umask(umask := os.umask(0))
-            asked = json.dumps([arguments, str(folder), dict(environment), umask]).encode()
+            asked = json.dumps([module, arguments, str(folder), dict(environment), umask]).encode()
             ours.sendall(len(asked).to_bytes(8, "big"))
             fds = [theirs.fileno(), out.fileno(), err.fileno()]
             socket.send_fds(self._connection, [b"."], fds)
@@ -130,11 +135,21 @@ class Forks:
 
 
 @functools.cache
-def shared() -> Forks:
-    """The one of this process."""
-    forks = Forks()
+def shared(*imported: str) -> Forks:
+    """The one of this process that has imported these modules, too."""
+    forks = Forks(*imported)
     atexit.register(forks.close)
     return forks
+
+
+def _read_command(command: Sequence[str]) -> tuple[str, list[str]] | None:
+    """The module that Python is to run, pytest or our command, and its arguments; None where it is something else."""
+    match list(command):
+        case [sys.executable, "-mpytest", *arguments]:
+            return "pytest", arguments
+        case [sys.executable, "-m", ("pytest" | "gitleaks_eval") as module, *arguments]:
+            return module, arguments
+    return None
 
 
 def _started_with(environment: Mapping[str, str]) -> dict[str, str]:
@@ -163,6 +178,9 @@ def serve(connection: socket.socket, imported: Sequence[str]) -> None:
         for name in [*IMPORTED, *PLUGINS, *ours, *imported]:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
+    environment = importlib.import_module(f"{OURS.name}.core.templates").environment()
+    for name in TEMPLATES:
+        environment.get_template(name)
     # pytest collects garbage five times a run: what is here already is none, and was half of the time of a short run.
     gc.collect()
     gc.freeze()
@@ -172,13 +190,13 @@ def serve(connection: socket.socket, imported: Sequence[str]) -> None:
             return
         with socket.socket(fileno=fds[0]) as caller:
             length = int.from_bytes(_read(caller, 8), "big")
-            arguments, folder, environment, umask = json.loads(_read(caller, length))
+            module, arguments, folder, environment, umask = json.loads(_read(caller, length))
             pid = os.fork()
             if not pid:
                 connection.close()
                 caller.close()
                 os.umask(umask)
-                _become(arguments, folder, environment, fds[1:])
+                _become(module, arguments, folder, environment, fds[1:])
             for fd in fds[1:]:
                 os.close(fd)
             caller.sendall(f"{pid}\n".encode())
@@ -204,8 +222,8 @@ def _read(connection: socket.socket, length: int) -> bytes:
     return read
 
 
-def _become(arguments: list[str], folder: str, environment: dict[str, str], fds: list[int]) -> NoReturn:
-    """Go on as `python -m pytest` does in a process that has just started."""
+def _become(module: str, arguments: list[str], folder: str, environment: dict[str, str], fds: list[int]) -> NoReturn:
+    """Go on as `python -m` does in a process that has just started."""
     for fd, standard in zip(fds, (1, 2), strict=True):
         os.dup2(fd, standard)
         os.close(fd)
@@ -225,9 +243,9 @@ def _become(arguments: list[str], folder: str, environment: dict[str, str], fds:
     if not found or found.origin != str(OURS / "__init__.py"):
         for name in [name for name in sys.modules if name.partition(".")[0] == OURS.name]:
             del sys.modules[name]
-    sys.argv = ["pytest", *arguments]
+    sys.argv = [module, *arguments]
     try:
-        runpy.run_module("pytest", run_name="__main__", alter_sys=True)
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
     except Exception:  # noqa: BLE001 - as Python does at its end
         traceback.print_exc()
         sys.exit(1)

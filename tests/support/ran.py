@@ -3,9 +3,10 @@
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -16,6 +17,9 @@ from gitleaks_eval.core.schema import schema_problems
 RESULTS = "gitleaks-eval-results"
 # Of the developer's environment: what changes what a run does, or makes it twice as long.
 NOT_THEIRS = ("ANTHROPIC_", "BETTERLEAKS_", "GIT_", "GITHUB_", "GITLEAKS_", "PYTEST_", "PYTHONDONTWRITEBYTECODE")
+
+# What a run imports that asks a model: that takes longer than all else that it does.
+SDK = ("anthropic",)
 
 
 @dataclass(frozen=True)
@@ -73,12 +77,19 @@ def run(folder: Path, *arguments: str, **environment: str) -> Ran:
 def run_as(folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> Ran:
     """Run pytest in a folder with exactly this environment, and without two plugins that take long to load."""
     without = ("cacheprovider", "hypothesispytest", "anyio")
-    command = [sys.executable, "-m", "pytest", *(f"-pno:{name}" for name in without), *arguments]
+    ended = ended_in(folder, ("pytest", *(f"-pno:{name}" for name in without), *arguments), environment)
+    return Ran(ended.returncode, ended.stdout + ended.stderr, folder)
+
+
+def ended_in(folder: Path, line: Sequence[str], environment: Mapping[str, str]) -> "CompletedProcess[str]":
+    """Run a module and its arguments (pytest, or gitleaks_eval) in a folder, with exactly this environment."""
+    command = [sys.executable, "-m", *line]
     with TemporaryFile("w+", encoding="utf-8") as out, TemporaryFile("w+", encoding="utf-8") as err:
-        status = shared().start(command, folder, environment, out, err).wait()
+        forks = shared(*SDK) if any(name.startswith("ANTHROPIC_") for name in environment) else shared()
+        status = forks.start(command, folder, environment, out, err).wait()
         out.seek(0)
         err.seek(0)
-        return Ran(status, out.read() + err.read(), folder)
+        return CompletedProcess(command, status, out.read(), err.read())
 
 
 def evaluate(folder: Path, *arguments: str, **environment: str) -> Ran:

@@ -1,19 +1,31 @@
 """Templates that ship with us: the only place that loads jinja2."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.core.text import printable
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _CHUNKS = 200
 
 
 def rendered(name: str, values: Mapping[str, Any]) -> Iterator[bytes]:
     """The pieces of a shipped template with these values; each is escaped for HTML, and controls are shown."""
+    stream = environment().get_template(name).stream(values)
+    stream.enable_buffering(_CHUNKS)
+    return (piece.encode("utf-8", "backslashreplace") for piece in stream)
+
+
+@cache
+def environment() -> "Environment":
+    """What has compiled the templates: that takes as long as all else of a page, and candidates have a page each."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - 60 ms, at the end of a run
 
-    environment = Environment(
+    return Environment(
         loader=FileSystemLoader(data("report")),
         autoescape=True,
         undefined=StrictUndefined,
@@ -21,9 +33,6 @@ def rendered(name: str, values: Mapping[str, Any]) -> Iterator[bytes]:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    stream = environment.get_template(name).stream(values)
-    stream.enable_buffering(_CHUNKS)
-    return (piece.encode("utf-8", "backslashreplace") for piece in stream)
 
 
 def _shown(value: object) -> object:

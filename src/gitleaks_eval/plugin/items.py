@@ -1,5 +1,6 @@
 """The hooks of each process that collects and runs checks: serial runs, and each worker of a parallel one."""
 
+import contextlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -35,6 +36,7 @@ from gitleaks_eval.plugin.outcome import (
     outcome_properties,
     show_message_only,
     without_ours,
+    without_source,
 )
 from gitleaks_eval.plugin.own_tests import OwnTest, OwnTests, own_files, own_tests
 from gitleaks_eval.plugin.real import register_real_fixtures
@@ -237,7 +239,9 @@ class Items:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the outcome and the evidence of a check, and show our own failures without our internals."""
-        report = yield
+        shown_by_us = IDENTITY in item.stash or item.path.parent == FINDINGS
+        with without_source(self._config, call) if shown_by_us else contextlib.nullcontext():
+            report = yield
         left = self.left.evidence
         if report.when == "teardown":
             self.left.evidence = Evidence()

@@ -1,7 +1,8 @@
 """A pytest report becomes the outcome of a check, with its evidence and message."""
 
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -91,17 +92,36 @@ def excuse_report(report: pytest.TestReport, reason: str | None) -> None:
         report.wasxfail = reason
 
 
+@contextlib.contextmanager
+def without_source(config: pytest.Config, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Have pytest not read the source around an exception of ours: nothing of it is shown.
+
+    Reading takes longer than the check, and a scanner that cannot be run fails a thousand of them.
+    """
+    if call.excinfo is None or not _is_ours(call):
+        yield
+        return
+    style, traceback = config.option.tbstyle, call.excinfo.traceback
+    config.option.tbstyle, call.excinfo.traceback = "value", traceback[-1:]
+    try:
+        yield
+    finally:
+        config.option.tbstyle, call.excinfo.traceback = style, traceback
+
+
 def show_message_only(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
     """Show an exception of ours by its message, without our own frames."""
-    if call.excinfo is None:
-        return
-    value = call.excinfo.value
-    if isinstance(value, (CheckFailed, EvaluationError)) or getattr(value, "pytrace", True) is False:
+    if call.excinfo and _is_ours(call):
         report.longrepr = _message_only(call.excinfo)
 
 
+def _is_ours(call: pytest.CallInfo[None]) -> bool:
+    value = call.excinfo.value if call.excinfo else None
+    return isinstance(value, (CheckFailed, EvaluationError)) or getattr(value, "pytrace", True) is False
+
+
 def _message_only(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-    shown = excinfo.getrepr(style="value", chain=False)
+    shown = excinfo.getrepr(style="value", tbfilter=False, chain=False)
     if shown.reprcrash:
         # The short summary shows this: without the name of the exception class.
         shown.reprcrash.message = str(excinfo.value)
