@@ -2,7 +2,9 @@
 
 import contextlib
 import errno
+import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,7 +29,7 @@ def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
     product, failure = folder / PRODUCT, folder / "error.txt"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / "lock").acquire(poll_interval=POLL_SECONDS):
+        with _among_threads(folder, 1), FileLock(folder / "lock").acquire(poll_interval=POLL_SECONDS):
             if not product.exists() and not failure.exists():
                 try:
                     write_atomically(product, make(), 0o600)
@@ -51,19 +53,14 @@ def _no_room(error: Exception) -> str | None:
 @contextlib.contextmanager
 def turn(folder: Path, cores: int) -> Iterator[None]:
     """Wait for one of as many turns as there are cores; all processes of the run share them."""
-    while True:
-        for index in range(cores):
-            lock = _slot(folder, index)
-            try:
-                lock.acquire(timeout=0)
-            except Timeout:
-                continue
-            try:
-                yield
-            finally:
-                lock.release()
-            return
-        time.sleep(POLL_SECONDS)
+    with _among_threads(folder, cores):
+        slots = [_slot(folder, index) for index in range(cores)]
+        while not (lock := next(filter(_is_free, slots), None)):
+            time.sleep(POLL_SECONDS)
+        try:
+            yield
+        finally:
+            lock.release()
 
 
 @contextlib.contextmanager
@@ -74,6 +71,26 @@ def all_turns(folder: Path, cores: int) -> Iterator[None]:
         for index in range(cores):
             stack.enter_context(_slot(folder, index))
         yield
+
+
+def _is_free(lock: FileLock) -> bool:
+    """Take a lock, if nobody has it."""
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return False
+    return True
+
+
+def _among_threads(folder: Path, at_most: int) -> threading.Semaphore:
+    """What threads of this process wait for: locks of files are looked at again and again, which costs a core.
+
+    A process that is forked meanwhile has its own.
+    """
+    return _WAITING.setdefault((os.getpid(), folder, at_most), threading.Semaphore(at_most))
+
+
+_WAITING: dict[tuple[int, Path, int], threading.Semaphore] = {}
 
 
 def _slot(folder: Path, index: int) -> FileLock:
