@@ -2,10 +2,13 @@
 
 import contextlib
 import errno
+import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from filelock import FileLock, Timeout
 
@@ -28,7 +31,7 @@ def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
     product, failure = folder / PRODUCT, folder / "error.txt"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / "lock").acquire(poll_interval=POLL_SECONDS):
+        with _among_threads(folder, 1), FileLock(folder / "lock").acquire(poll_interval=POLL_SECONDS):
             if not product.exists() and not failure.exists():
                 try:
                     write_atomically(product, make(), 0o600)
@@ -52,11 +55,12 @@ def _no_room(error: Exception) -> str | None:
 @contextlib.contextmanager
 def turn(folder: Path, cores: int) -> Iterator[None]:
     """Wait for one of as many turns as there are cores; all processes of the run share them."""
-    lock = _free(_slots(folder, cores))
-    try:
-        yield
-    finally:
-        lock.release()
+    with _among_threads(folder, cores):
+        lock = _free(_slots(folder, cores))
+        try:
+            yield
+        finally:
+            lock.release()
 
 
 @contextlib.contextmanager
@@ -79,6 +83,18 @@ def _free(locks: Sequence[FileLock]) -> FileLock:
         # Looking takes time from those who have a turn.
         time.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _among_threads(folder: Path, at_most: int) -> threading.Semaphore:
+    """What threads of this process wait for: locks of files are looked at again and again, which costs a core.
+
+    A process that is forked meanwhile has its own.
+    """
+    return _WAITING.setdefault((os.getpid(), folder, at_most), threading.Semaphore(at_most))
+
+
+# What nobody waits for is forgotten: a worker makes a hundred thousand products.
+_WAITING: WeakValueDictionary[tuple[int, Path, int], threading.Semaphore] = WeakValueDictionary()
 
 
 def _slots(folder: Path, cores: int) -> list[FileLock]:
