@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gitleaks_eval.analysis.matching import match_findings
@@ -25,10 +26,14 @@ from gitleaks_eval.coverage.subject import subject_of
 from gitleaks_eval.scanners.build import PINNED_VERSION, probe
 from gitleaks_eval.scanners.canary import build_canary, canary_secrets
 from gitleaks_eval.scanners.install import installed_binary
+from gitleaks_eval.scenarios.pattern import generate
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding, load_scenarios
+from gitleaks_eval.scenarios.secrets import secret_kinds
 from gitleaks_eval.scoring.real_differences import RealFinding, changes, folded, still_reported
 
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+COMMAND = [sys.executable, "-m", "gitleaks_eval"]
+COMMITTER = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
 BINARY = str(installed_binary(PINNED_VERSION, print)[0])
 # As users have it: compiled modules are kept.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -255,6 +260,50 @@ def many(folder: Path) -> None:
     print(f"many: {kib:.2f} KiB a check beyond pytest's own (promised: < 3)")
 
 
+def repositories(folder: Path) -> None:
+    """Many small repositories with two candidates take at most 1.3 times their bare clones and scans, as many at once.
+
+    GITLEAKS_EVAL_BENCH_REPOSITORIES says how many; 1,000 are promised.
+    """
+    count, cores = int(os.environ.get("GITLEAKS_EVAL_BENCH_REPOSITORIES", "1000")), os.cpu_count() or 1
+    clones, bare = folder / "clones", folder / "bare"
+    for number in range(count):
+        path = clones / f"repository-{number}"
+        path.mkdir(parents=True)
+        # Something is found: after an empty report the canary is scanned once more.
+        values = [generate(secret_kinds()["github-pat"].pattern, f"{number} {line}") for line in range(20)]
+        (path / "a.txt").write_text("".join(f"{value}\n" for value in values), encoding="ascii")
+        for command in (["init", "-q"], ["add", "."], [*COMMITTER, "commit", "-q", "-m", "one"]):
+            subprocess.run(["git", *command], cwd=path, check=True, env=ENVIRONMENT)  # noqa: S607 - git is on PATH
+    for name in ("base", "head"):
+        text = f"# {name}\n[extend]\nuseDefault = true\n"
+        (folder / f"{name}.toml").write_text(text, encoding="ascii")
+    line = [*COMMAND, "compare", "--repo", clones, "--binary", BINARY, "--config", "base.toml", "--config", "head.toml"]
+    outputs = iter(range(100))
+
+    def scan(path: Path) -> None:
+        git = ["git", "clone", "-q", "--mirror", "--no-local", path, bare / path.name]
+        subprocess.run(git, check=True, env=ENVIRONMENT)
+        for name in ("base.toml", "head.toml"):
+            options = ["--no-banner", "--exit-code=0", f"--report-path={bare / path.name}.json", "--report-format=json"]
+            command = [BINARY, "git", bare / path.name, f"--config={folder / name}", *options]
+            subprocess.run(command, check=True, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+
+    def bare_scans() -> Run:
+        started = time.perf_counter()
+        with ThreadPoolExecutor(cores) as threads:
+            list(threads.map(scan, clones.iterdir()))
+        shutil.rmtree(bare)
+        return time.perf_counter() - started, 0
+
+    ours, theirs = in_turn(1, lambda: measured([*line, "--output", f"out-{next(outputs)}"], folder), bare_scans)
+    print(
+        f"repositories: {count} with two candidates in {ours[0]:.1f} s, bare {theirs[0]:.1f} s; "
+        f"ratio {ours[0] / theirs[0]:.2f} (promised: <= 1.3); "
+        f"{(ours[0] - theirs[0]) * cores / count * 1000:.0f} ms a unit more; coordinator {ours[1] >> 10} MiB"
+    )
+
+
 def large(folder: Path) -> None:
     """An analysis with 200,000 findings, against the time that json.loads needs for it."""
     scenarios, analyses = folder / "scenarios", folder / "analyses"
@@ -312,6 +361,7 @@ def main() -> None:
         "many": many,
         "large": large,
         "real_differences": real_differences,
+        "repositories": repositories,
     }
     for name in sys.argv[1:] or benchmarks:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:

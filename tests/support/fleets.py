@@ -37,7 +37,7 @@ def row(number: int, *differences: RealDifference, problem: str = "", truth_lost
 
 def small_repositories(folder: Path, count: int) -> list[str]:
     """Repositories of one or two commits; the planted values, of which some stand in history alone."""
-    values = []
+    values: list[str] = []
     for number in range(count):
         path = folder / f"repo{number:02}"
         path.mkdir(parents=True)
@@ -45,7 +45,7 @@ def small_repositories(folder: Path, count: int) -> list[str]:
         files = {"a.env": secret("github-pat", f"many {number}")}
         if number % 3 == 1:
             files["slack.env"] = secret("slack-bot-token", f"many {number}")
-        if number % 3 == 0:
+        if number == 3:
             files["deploy/prod.env"] = secret("github-pat", f"many deployed {number}")
         for name, value in files.items():
             (path / name).parent.mkdir(exist_ok=True)
@@ -54,6 +54,6 @@ def small_repositories(folder: Path, count: int) -> list[str]:
         git(path, "add", ".")
         git(path, "commit", "-q", "-m", "one")
         if number % 4 == 0:
-            git(path, "rm", "-q", "deploy/prod.env" if number % 3 == 0 else "a.env")
+            git(path, "rm", "-q", "slack.env" if "slack.env" in files else "a.env")
             git(path, "commit", "-q", "--allow-empty", "-m", "two")
     return values

@@ -196,8 +196,10 @@ def _refuse_others(options: argparse.Namespace, foreign: Sequence[str]) -> None:
     why = "many repositories are compared without a test session"
     if foreign:
         raise InputError(f"{printable(foreign[0])}: {why}; leave it out, or name one repository")
+    # There is nothing else to leave out.
+    allowed = {*ALLOWED, "only"} if options.gitleaks_only == REPOS else ALLOWED
     for one in TAKEN:
-        if one.name not in ALLOWED and getattr(options, one.setting):
+        if one.name not in allowed and getattr(options, one.setting):
             raise InputError(f"{one.short}: {why}, and it says nothing of them; leave it out, or name one repository")
     if not options.gitleaks_real_repo:
         named = next(name for name in SETTINGS if getattr(options, name) is not None)

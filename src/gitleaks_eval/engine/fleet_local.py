@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any, TypeVar
 
 from filelock import BaseFileLock
 
@@ -22,36 +23,38 @@ from gitleaks_eval.core.sharing import turn
 from gitleaks_eval.engine.fleet_unit import Job, RepositoryUnit, UnitResult, begin, work
 from gitleaks_eval.repositories.hosts import host_of
 
+Result = TypeVar("Result")
+
 
 @dataclass
 class _Lane:
-    """One process, which does one unit after the other."""
+    """One process, which does one thing after the other, and is replaced when it has died."""
 
     start: Callable[[Path], ProcessPoolExecutor]
     folder: Path
     pool: ProcessPoolExecutor | None = None
     private: Path | None = None
     process: "Future[int] | None" = None
-    unit: "Future[UnitResult] | None" = None
+    under_way: "Future[Any] | None" = None
     since: float = 0.0
 
     @property
     def is_free(self) -> bool:
-        """Whether it may be given a unit."""
-        return self.unit is None or self.unit.done()
+        """Whether it has nothing to do."""
+        return self.under_way is None or self.under_way.done()
 
-    def submit(self, job_id: str, unit: RepositoryUnit) -> "Future[UnitResult]":
-        """Have a unit done; by another process where the last one has died."""
+    def submit(self, do: Callable[..., Result], *arguments: object) -> "Future[Result]":
+        """Have something done; by another process where the last one has died."""
         try:
-            self.unit = self._pool().submit(work, job_id, unit)
+            future = self._pool().submit(do, *arguments)
         except BrokenExecutor:
             self.end()
-            self.unit = self._pool().submit(work, job_id, unit)
-        self.since = time.monotonic()
-        return self.unit
+            future = self._pool().submit(do, *arguments)
+        self.under_way, self.since = future, time.monotonic()
+        return future
 
     def kill(self) -> None:
-        """End the process now; its unit is lost."""
+        """End the process now; what is under way is lost."""
         if self.process and self.process.done() and not self.process.exception():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.process.result(), signal.SIGKILL)
@@ -72,41 +75,63 @@ class _Lane:
         return self.pool
 
 
-class LocalWorkers:
-    """As many workers as there are cores; one that takes longer than `seconds` for a unit is ended.
+class Lanes:
+    """Processes of which each has one thing under way: who dies with it is known, and costs nobody else anything.
 
-    `folder` is the private folder of the run. At most `clones` of them clone from one host at once.
+    `start` makes the pool of one process, which has the folder that it is given for itself; it is removed when the
+    process has ended. What takes longer than `seconds` is ended.
     """
 
-    def __init__(self, job: Job, folder: Path, clones: int, seconds: float) -> None:
-        self._job = job
+    def __init__(
+        self, start: Callable[[Path], ProcessPoolExecutor], folder: Path, seconds: float, width: int | None = None
+    ) -> None:
         self._seconds = seconds
-        start = partial(_start, job, folder, clones)
-        self._lanes = [_Lane(start, folder) for _ in range(os.cpu_count() or 1)]
+        self._lanes = [_Lane(start, folder) for _ in range(width or os.cpu_count() or 1)]
 
     @property
     def width(self) -> int:
-        """How many units may be under way."""
+        """How many things may be under way."""
         return len(self._lanes)
 
-    def submit(self, unit: RepositoryUnit) -> "Future[UnitResult]":
-        """Have a unit done by a worker that is free."""
-        lane = next(one for one in self._lanes if one.is_free)
-        return lane.submit(self._job.id, unit)
+    def submit(self, do: Callable[..., Result], *arguments: object) -> "Future[Result]":
+        """Have something done by a process that is free; there must be one."""
+        return next(one for one in self._lanes if one.is_free).submit(do, *arguments)
 
     def watch(self) -> None:
-        """End workers that take too long."""
+        """End processes that take too long."""
         for lane in self._lanes:
             if not lane.is_free and time.monotonic() - lane.since > self._seconds:
                 lane.kill()
 
     def close(self) -> None:
-        """End all workers, whatever they do."""
+        """End all processes, whatever they do."""
         for lane in self._lanes:
             if not lane.is_free:
                 lane.kill()
         for lane in self._lanes:
             lane.end()
+
+
+class LocalWorkers:
+    """As many workers as there are cores; `folder` is the private folder of the run.
+
+    At most `clones` of them clone from one host at once; one that takes longer than `seconds` for a unit is ended.
+    """
+
+    def __init__(self, job: Job, folder: Path, clones: int, seconds: float) -> None:
+        self._job_id = job.id
+        self._lanes = Lanes(partial(_start, job, folder, clones), folder, seconds)
+        self.watch = self._lanes.watch
+        self.close = self._lanes.close
+
+    @property
+    def width(self) -> int:
+        """How many units may be under way."""
+        return self._lanes.width
+
+    def submit(self, unit: RepositoryUnit) -> "Future[UnitResult]":
+        """Have a unit done by a worker that is free."""
+        return self._lanes.submit(work, self._job_id, unit)
 
 
 # A lock that nobody refers to is given back.
