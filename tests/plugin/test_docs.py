@@ -56,9 +56,7 @@ def with_note(note: str) -> Iterator[tuple[str, Block]]:
 
 @pytest.mark.parametrize("name", RUN)
 def test_what_a_page_shows_is_what_happens(name: str, tmp_path: Path) -> None:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    assert not (problems := problems_of(ROOT / name, folder)), "\n".join(problems)
+    assert not (problems := problems_of(ROOT / name, tmp_path / "work")), "\n".join(problems)
 
 
 def test_each_console_block_is_run_or_says_why_not() -> None:
@@ -116,14 +114,12 @@ def test_a_page_that_shows_something_else_is_noticed(tmp_path: Path) -> None:
     console = "```console\n$ echo one; exit 3\ntwo\n$ echo $?\n3\n$ cat a/b\nx...z\n```\n"
     file = "<!-- file: a/b -->\n```text\nxyz\n```\n"
     shown.write_text(console + file, encoding="utf-8")
-    folder = tmp_path / "work"
-    folder.mkdir()
-    wrong, missing, status = problems_of(shown, folder)
+    wrong, missing, status = problems_of(shown, tmp_path / "work")
     assert "Expected:\n    two\nGot:\n    one" in wrong
     assert "cat: a/b: No such file" in missing
     assert "`cat a/b` ended with 1, and no `$ echo $?` shows it" in status
     shown.write_text(file + console.replace("two", "o..."), encoding="utf-8")
-    assert problems_of(shown, folder) == []
+    assert problems_of(shown, tmp_path / "again") == []
 
 
 def test_a_judge_of_ones_own_works_as_the_docs_say(pytester: pytest.Pytester) -> None:

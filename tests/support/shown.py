@@ -18,6 +18,10 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from ran import NOT_THEIRS
 
+from gitleaks_eval.scanners import SCANNERS
+from gitleaks_eval.scanners.build import PINNED_VERSION
+from gitleaks_eval.scanners.install import installed_binary
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CONSOLE, STATUS = "console", "echo $?"
@@ -77,8 +81,10 @@ def commands(block: Block) -> Iterator[Command]:
 
 
 def problems_of(page: Path, folder: Path) -> list[str]:
-    """Run what a page shows in an empty folder: each place where something else happens than it says."""
+    """Run what a page shows in a new folder: each place where something else happens than it says."""
     problems: list[str] = []
+    folder.mkdir()
+    _install_scanners(page, folder)
     ended = ""
     status = 0
     for block in blocks(page):
@@ -97,11 +103,25 @@ def problems_of(page: Path, folder: Path) -> list[str]:
     return [*problems, *([f"{ended} with {status}, and no `$ {STATUS}` shows it"] if status else [])]
 
 
+def _install_scanners(page: Path, folder: Path) -> None:
+    """Install what a page names, because installing says more than pages show; `gitleaks` is the pinned one."""
+    named = re.findall(r"--scanner-version (?:(\w+)@)?([\d.]+)", page.read_text(encoding="utf-8"))
+    for scanner, version in named:
+        installed_binary(version, print, SCANNERS[scanner or "gitleaks"])
+    programs = _programs(folder)
+    programs.mkdir()
+    (programs / "gitleaks").symlink_to(installed_binary(PINNED_VERSION, print)[0])
+
+
+def _programs(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}-programs")
+
+
 def _run(command: str, folder: Path) -> tuple[str, int]:
     kept: Mapping[str, str] = {
         name: text for name, text in os.environ.items() if not name.startswith((*NOT_THEIRS, "CI"))
     }
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    path = os.pathsep.join([str(_programs(folder)), str(Path(sys.executable).parent), kept["PATH"]])
     done = subprocess.run(
         ["bash", "-c", command],  # noqa: S607 - bash is on PATH
         check=False,
@@ -112,7 +132,9 @@ def _run(command: str, folder: Path) -> tuple[str, int]:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines()), done.returncode
+    # How long something takes depends on the machine.
+    lines = (line for line in done.stdout.splitlines() if not line.startswith("gitleaks-eval: still "))
+    return "".join(f"{line.rstrip()}\n" for line in lines), done.returncode
 
 
 def _difference(shown: str, printed: str) -> str:
