@@ -18,6 +18,7 @@ from gitleaks_eval.analysis.envelope import Analysis, as_analysis
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.progress import telling
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.judges.agreement import quadratic_kappa, rank_correlation
 from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
@@ -140,7 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         max_calls=len(SHIPPED) * given.samples * 2,
     )
     try:
-        result = calibrate(settings, given.fail_under)
+        with telling(_say, f"judging {len(FAULTS)} reports with a fault"):
+            result = calibrate(settings, given.fail_under)
         write_atomically(given.output, (json.dumps(result, indent=2) + "\n").encode("ascii"))
         if given.mode != HEURISTIC:
             keep_calibration(given.store, resolve_model(given.model), given.fail_under, result["judges"])
@@ -153,6 +155,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for message in dict.fromkeys(one["unscored"] for one in result["faults"] if one["unscored"]):
         print(f"UNSCORED  {printable(message)}", file=sys.stderr)
     return int(not result["passes"])
+
+
+def _say(text: str) -> None:
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 def _line(agreement: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from gitleaks_eval.analysis.severity import LEVELS
+from gitleaks_eval.judges import calibrated
 from gitleaks_eval.judges.agreement import krippendorff_alpha, quadratic_kappa, rank_correlation
 from gitleaks_eval.judges.calibrate import calibrate, main, material_of
 from gitleaks_eval.judges.calibrated import calibration_path, keep_calibration, passing, prompt_sha256
@@ -183,6 +184,11 @@ def test_a_calibration_is_found_where_another_version_of_ours_kept_it(tmp_path: 
 
 
 PROMPTS = {judge.dimension: prompt_sha256(judge, None) for judge in SHIPPED}
+
+
+def test_what_all_judges_are_told_is_part_of_what_is_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibrated, "SYSTEM", "You are another.")
+    assert all(prompt_sha256(judge, None) != PROMPTS[judge.dimension] for judge in SHIPPED)
 
 
 def test_a_dimension_is_calibrated_where_this_model_passed_with_this_prompt(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from messages_server import (
@@ -661,9 +661,14 @@ def test_a_reply_that_is_no_answer_is_asked_for_again_with_what_was_wrong(
     assert replayed.answer == reply.answer
 
 
-@pytest.mark.parametrize("change", [{"max_calls": 1}, {"timeout_seconds": 0.6}], ids=["calls", "deadline"])
-def test_a_second_question_stays_within_the_calls_and_the_deadline(
-    messages_server: MessagesServer, options: ClientOptions, change: dict[str, float]
+@pytest.mark.parametrize(
+    "change",
+    # The first may cost 0.8192, and costs 0.0345: what is left is not enough for another.
+    [{"max_calls": 1}, {"timeout_seconds": 0.6}, {"price": Price(0, 100, "2026-11-01"), "max_cost": 0.83}],
+    ids=["calls", "deadline", "cost"],
+)
+def test_a_second_question_stays_within_the_calls_the_deadline_and_the_cost(
+    messages_server: MessagesServer, options: ClientOptions, change: dict[str, Any]
 ) -> None:
     def slow(handler: Handler, request: Recorded) -> None:
         time.sleep(0.3)
@@ -672,9 +677,10 @@ def test_a_second_question_stays_within_the_calls_and_the_deadline(
     messages_server.replies = [slow]
     messages_server.always = hanging
     began = time.monotonic()
-    reply = reply_to(replace(options, **change))  # type: ignore[arg-type]  # numbers, each of its own type
+    reply = reply_to(replace(options, **change))
     assert reply.kind == "invalid"
-    assert time.monotonic() - began < 3
+    # Whoever waits for a second answer that never comes waits to the deadline.
+    assert time.monotonic() - began < PATIENCE / 2
 
 
 def test_a_question_that_cost_nothing_takes_nothing_from_the_limit_of_second_questions(

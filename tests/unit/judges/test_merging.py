@@ -1,0 +1,96 @@
+"""Many replies become one: medians, majorities, no score where half of them are missing; citations are looked up."""
+
+import pytest
+
+from gitleaks_eval.judges.answer import Answer
+from gitleaks_eval.judges.citations import lowered_confidence, unfounded
+from gitleaks_eval.judges.merging import Merged, merged, sample_rows, total
+from gitleaks_eval.judges.question import Reply
+
+
+def replies(**said: list[int | None]) -> list[Reply]:
+    """The samples of each model, None for one without an answer; the confidence tells which of them it is."""
+    return [
+        Reply(
+            "d",
+            None if score is None else Answer(score, number / 10, f"{model} says {score}", (), (), {}),
+            "refusal" if score is None else None,
+            "" if score else "declined",
+            "live",
+            model_requested=model,
+            sample=number,
+        )
+        for model, scores in said.items()
+        for number, score in enumerate(scores)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "score", "spread", "disagree"),
+    [
+        ({"a": [4]}, 4, 0, False),
+        ({"a": [1, 5, 4]}, 4, 4, False),
+        # Of two the lower; of an even number the lower middle.
+        ({"a": [5, 3]}, 3, 2, False),
+        ({"a": [5, 4, 3, 2]}, 3, 3, False),
+        ({"a": [5, None, 4]}, 4, 1, False),
+        # A majority of models, each by its median; without one the lower.
+        ({"a": [5], "b": [5], "c": [1]}, 5, 4, True),
+        ({"a": [5, 5, 1], "b": [4, 4, 1]}, 4, 4, True),
+        ({"a": [2], "b": [3], "c": [4]}, 2, 2, True),
+    ],
+)
+def test_the_median_of_samples_and_the_majority_of_models_count(
+    said: dict[str, list[int | None]], score: int, spread: int, *, disagree: bool
+) -> None:
+    found = merged(replies(**said))
+    assert isinstance(found, Merged)
+    assert (found.answer.score, found.spread, found.disagreement) == (score, spread, disagree)
+    # The answer is one that was given, with its own words.
+    assert found.answer.reasoning.endswith(f"says {score}")
+
+
+@pytest.mark.parametrize("said", [{"a": [None]}, {"a": [5, None]}, {"a": [5], "b": [5, None, None]}])
+def test_where_half_of_a_models_samples_are_no_answer_there_is_no_score(said: dict[str, list[int | None]]) -> None:
+    found = merged(replies(**said))
+    assert isinstance(found, Reply)
+    assert (found.kind, found.answer) == ("refusal", None)
+
+
+def test_each_sample_is_kept_and_what_is_unknown_in_part_is_unknown() -> None:
+    assert [(row["model"], row["sample"], row["score"], row["unscored_kind"]) for row in
+            sample_rows(replies(a=[4, None], b=[2]))] == [
+        ("a", 0, 4, None), ("a", 1, None, "refusal"), ("b", 0, 2, None),
+    ]  # fmt: skip
+    assert (total([1, 2]), total([1, None]), total([])) == (3, None, None)
+
+
+SHOWN = (
+    """{"by_rule": {"private-key": {"missed": 1}}, "file_path": "config/key.pem", "checks": ["SD-1"], "rate": 0.5}"""
+)
+
+
+@pytest.mark.parametrize(
+    ("citation", "holds"),
+    [
+        ("config/key.pem", True),
+        ("`config/key.pem`:12", True),
+        ("(config/key.pem:3-9)", True),
+        ("by_rule.private-key.missed = 1", True),
+        ("SD-1 fails", True),
+        ("sd-1", True),
+        ("one key is missed", True),
+        ("config/other.pem", False),
+        ("SD-2 fails", False),
+        ("by_rule.github-pat.missed", False),
+        ("private-key and github-pat", False),
+    ],
+)
+def test_a_citation_has_ground_where_each_name_in_it_was_shown(citation: str, *, holds: bool) -> None:
+    assert unfounded([citation], SHOWN) == (() if holds else (citation,))
+
+
+def test_confidence_is_lowered_by_the_share_of_citations_without_ground() -> None:
+    assert lowered_confidence(0.9, ["a", "b", "c"], ["b"]) == 0.6
+    assert lowered_confidence(0.9, [], []) == 0.9
+    assert lowered_confidence(0.9, ["a"], ["a"]) == 0

@@ -1,0 +1,106 @@
+"""The judge of pairs without a run: what it does not ask, what it masks, and what counts alone say."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import secret
+
+from gitleaks_eval.judges.pair_evidence import Compared
+from gitleaks_eval.judges.pairwise import ORDERS, Order, PairPanel, PairVerdict, agreed, judge_pairs, opinion_of
+from gitleaks_eval.judges.settings import HEURISTIC, REPLAY, JudgeSettings
+from gitleaks_eval.scenarios.secrets import MASK
+from gitleaks_eval.scenarios.traces import Traces, identifying_traces_of, traces_of
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, Pair
+from gitleaks_eval.scoring.differences import Difference, Differences
+from gitleaks_eval.scoring.evaluated import Evaluated
+from gitleaks_eval.scoring.surveyed import Moves
+
+KEY = b"key of this test"
+NOTHING = Traces(KEY, frozenset())
+ONE = Difference("s", "a.py", 1, "private-key", None, None, "HIGH", None)
+SCANNER = {"name": "gitleaks", "version": "8.30.1", "sha256": "ab1" * 21}
+SIDE = Evaluated("one", {}, {}, SCANNER, "", 1.0, None, None, has_errors=False)
+
+
+def compared(hidden_by: str | None = None, verdict: str = REGRESSION, **found: Any) -> Compared:
+    moves = Moves(**{name: found.pop(name) for name in list(found) if name in Moves.__slots__})
+    pair = Pair("one", "two", verdict, ("why",), Differences(**found), (), (), moves=moves)
+    return Compared(pair, SIDE, replace(SIDE, name="two"), lambda _: hidden_by)
+
+
+def judged(
+    folder: Path, one: Compared, mode: str = REPLAY, planted: Traces = NOTHING, reported: Traces = NOTHING
+) -> PairVerdict:
+    """In the replay of an empty store: whatever is asked is a miss."""
+    settings = JudgeSettings(mode=mode, store=folder / "store")
+    (verdict,), _ = judge_pairs([one], PairPanel(settings, "t", planted, lambda _: reported))
+    return verdict
+
+
+@pytest.mark.parametrize("mode", [REPLAY, HEURISTIC])
+def test_an_incomplete_pair_is_not_judged(tmp_path: Path, mode: str) -> None:
+    verdict = judged(tmp_path, compared(verdict=INCOMPLETE, lost=(ONE,)), mode)
+    assert (verdict.outcome, verdict.unscored_kind, verdict.preferred) == ("unscored", "invalid", None)
+    assert verdict.reasoning == "there is nothing whole to judge: why"
+
+
+def test_a_piece_of_a_planted_secret_in_what_is_shown_is_a_leak_and_nothing_is_asked(tmp_path: Path) -> None:
+    token = secret("github-pat", "pairs")
+    leaky = compared(f"hidden by {token[10:24]}", lost=(ONE,))
+    assert judged(tmp_path, leaky).unscored_kind == "replay_miss"
+    verdict = judged(tmp_path, leaky, planted=traces_of([token], KEY))
+    assert (verdict.unscored_kind, verdict.orders) == ("leak", ())
+    # What is masked is no leak, and is asked.
+    both: dict[str, Any] = {"planted": traces_of([token], KEY), "reported": identifying_traces_of([token], KEY)}
+    assert judged(tmp_path, leaky, **both).unscored_kind == "replay_miss"
+
+
+def test_pieces_of_what_either_candidate_reported_are_masked_in_both_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = secret("github-pat", "pairs")
+    prompts: list[str] = []
+
+    def put(questions: Any, *_: Any) -> Any:
+        prompts.extend(question.prompt for question in questions.values())
+        raise InterruptedError
+
+    monkeypatch.setattr("gitleaks_eval.judges.pairwise.put", put)
+    with pytest.raises(InterruptedError):
+        judged(tmp_path, compared(f"hidden by x{token}y", lost=(ONE,)), reported=traces_of([token], KEY))
+    assert len(prompts) == 2
+    assert all(MASK in prompt and token[10:] not in prompt for prompt in prompts)
+
+
+@pytest.mark.parametrize(
+    ("found", "score"),
+    [
+        ({"lost": (ONE,)}, 1),
+        ({"gained": (ONE,)}, 5),
+        # A secret weighs more than any rule, and a rule more than any noise.
+        ({"lost": (ONE,), "rules_gained": ("a", "b"), "gone": (ONE,) * 9}, 1),
+        ({"places_lost": ("a",), "gone": (ONE,) * 9}, 2),
+        ({"entries_wider": ("c:1",)}, 2),
+        ({"rules_gained": ("a",), "new": (ONE,) * 9}, 4),
+        ({"new": (ONE,)}, 2),
+        ({"gone": (ONE,)}, 4),
+        ({"moved": (ONE,)}, 2),
+        ({"restored": (ONE,)}, 4),
+        ({"relabelled": (ONE._replace(candidate_rule_id="any-secret"),)}, 2),
+        # The same rule under its new name.
+        ({"relabelled": (ONE._replace(rule_id="slack-access-token", candidate_rule_id="slack-bot-token"),)}, 3),
+        ({"lost": (ONE,), "gained": (ONE,)}, 3),
+    ],
+)
+def test_counts_prefer_secrets_to_reach_and_reach_to_noise(found: dict[str, Any], score: int) -> None:
+    assert opinion_of(compared(**found)).score == score
+
+
+def test_of_two_orders_the_lower_confidence_counts_and_one_without_a_score_leaves_none() -> None:
+    sure, unsure = (Order(name, 5, confidence=one) for name, one in zip(ORDERS, (0.9, 0.6), strict=True))
+    assert (agreed([sure, unsure]).confidence, agreed([sure, unsure]).low_confidence) == (0.6, True)
+    silent = Order(ORDERS[1], None, unscored_kind="timeout", reasoning="no reply")
+    found = agreed([sure, silent])
+    assert (found.outcome, found.unscored_kind, found.preferred, found.score) == ("unscored", "timeout", None, None)
