@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from gitleaks_eval.core.text import few, shown_path
 from gitleaks_eval.coverage.entries import Entry
 from gitleaks_eval.coverage.firing import ALLOWLISTED as RULE_ALLOWLISTED
 from gitleaks_eval.coverage.firing import FIRES, NEVER_FIRES, NOT_SAMPLED, REPORTED_AS, Firing, OffRule
+from gitleaks_eval.coverage.layers import Spot
 from gitleaks_eval.coverage.places_map import ACCEPTED, ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, PlacesMap, Status
 
 NAMED_AT_MOST = 2
@@ -19,13 +20,14 @@ UNKNOWN = "something that is not known"
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What the sentence is about; `accepted` are the entries that are."""
+    """What the sentence is about; `accepted` are the entries that are, `titles` has what people know of entries."""
 
     firing: Firing
     places: PlacesMap
     accepted: Collection[Entry]
     scanner: str
     root: Path
+    titles: Mapping[Spot, str] = field(default_factory=dict)
 
     @property
     def switched_off(self) -> list[OffRule]:
@@ -58,17 +60,22 @@ class Tested:
         if self.switched_off:
             by = [off.entry for off in self.switched_off if off.entry]
             are_accepted = all(entry in self.accepted for entry in by)
-            said = f"{len(by)} switched off by {blame(most(by), self.root)}"
+            said = f"{len(by)} switched off by {self._blamed(by)}"
             yield f"{said}{', accepted' * are_accepted}"
         if others := len(self.firing.switched_off) - len(self.switched_off):
             yield f"{others} more of {self.scanner}'s own are not in force"
         if counts[RULE_ALLOWLISTED]:
-            hiding = most(one for rule in self.firing.rules for one in rule.hidden_by)
-            yield f"{counts[RULE_ALLOWLISTED]} allowlisted by {blame(hiding, self.root) or UNKNOWN}"
+            hiding = [one for rule in self.firing.rules for one in rule.hidden_by]
+            yield f"{counts[RULE_ALLOWLISTED]} allowlisted by {self._blamed(hiding)}"
         if counts[NEVER_FIRES]:
             yield f"{counts[NEVER_FIRES]} never fire: {self._ids(NEVER_FIRES)}"
         if counts[NOT_SAMPLED]:
             yield f"of {counts[NOT_SAMPLED]} no sample can be made: {self._ids(NOT_SAMPLED)}"
+
+    def _blamed(self, entries: Iterable[Entry]) -> str:
+        """The entries that people have to look at first, by name."""
+        hiding = most(entries)
+        return named([self.titles.get(one.spot) or blame([one], self.root) for one in hiding]) or UNKNOWN
 
     def _ids(self, status: str) -> str:
         return few([rule.rule_id for rule in self.firing.rules if rule.status == status], LISTED_AT_MOST)
@@ -80,9 +87,13 @@ class Tested:
         )
         for status, text in hidden:
             if counts[status]:
-                hiding = [one for placed in self.places.placed if placed.status == status for one in placed.hidden_by]
-                by = most(entry.title(self.root) for entry in hiding)
-                yield f"{counts[status]} {text} {named(by) or UNKNOWN}"
+                hiding = most(
+                    self.titles.get((one.index, one.address)) or one.title(self.root)
+                    for placed in self.places.placed
+                    if placed.status == status
+                    for one in placed.hidden_by
+                )
+                yield f"{counts[status]} {text} {named(hiding) or UNKNOWN}"
         if counts[NOT_SCANNED]:
             yield f"{counts[NOT_SCANNED]} more are never scanned by {self.scanner}"
         if not self.place_count:

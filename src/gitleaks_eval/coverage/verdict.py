@@ -1,7 +1,7 @@
 """The judgement of a survey: which rules, places and entries fail, one sentence of numbers, and the rows."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from gitleaks_eval.coverage.entries import Entry
 from gitleaks_eval.coverage.firing import ALLOWLISTED as RULE_ALLOWLISTED
 from gitleaks_eval.coverage.firing import FIRES, NEVER_FIRES, NOT_SAMPLED, REPORTED_AS, Firing, RuleResult
 from gitleaks_eval.coverage.hiding_entries import Hiding, Measure, acceptance_name, silenced_by, stale_text
+from gitleaks_eval.coverage.layers import Spot
 from gitleaks_eval.coverage.lines import entry_lines
 from gitleaks_eval.coverage.places_hiding import Hidden
 from gitleaks_eval.coverage.places_map import (
@@ -44,6 +45,9 @@ from gitleaks_eval.coverage.shown import shown_text
 from gitleaks_eval.coverage.silencing import DEAD, REDUNDANT, EntryResult
 from gitleaks_eval.coverage.subject import Subject
 from gitleaks_eval.coverage.tested import UNKNOWN, Tested, blame
+
+# Of an entry's text the sentence of numbers shows so much: it names two of them, and stands on the first screen.
+SAID_AT_MOST = 32
 
 
 def entry_names(entries: Iterable[Entry], configuration: Configuration, root: Path) -> dict[Entry, str]:
@@ -118,7 +122,7 @@ class _Judging:
         spots = {entry.spot for entry in self.accepted}
         blamed = {entry for one in places.placed for entry in one.hidden_by if (entry.index, entry.address) in spots}
         self.places = accepted(places, blamed)
-        self.tested = replace(tested, places=self.places, accepted=self.accepted)
+        self.tested = replace(tested, places=self.places, accepted=self.accepted, titles=_titles(names))
         self.together = self._together()
 
     def coverage(self) -> Coverage:
@@ -267,6 +271,15 @@ class _Judging:
 
     def _covered(self, result: EntryResult) -> str | None:
         return f"covered by {self._blame([result.covered_by])}" if result.covered_by else None
+
+
+def _titles(names: Mapping[Entry, str]) -> dict[Spot, str]:
+    """What people know of each entry of an allowlist: where it stands, and the begin of what it says."""
+    said = {entry: shown_text(entry) for entry in names if entry.allowlist}
+    return {
+        entry.spot: f"{names[entry]} {text if len(text) <= SAID_AT_MOST else f'{text[:SAID_AT_MOST]}…'}"
+        for entry, text in said.items()
+    }
 
 
 def _is_of(entry: Entry, rule: RuleResult) -> bool:

@@ -14,6 +14,7 @@ from gitleaks_eval.scoring.real_differences import Group, Real, approved
 
 DIFFERENCES, UPGRADES = "differences", "upgrades"
 _DIGITS = 32
+_SAVED = ("name", "version", "config_sha256", "decode_depth", "mode", "args")
 
 
 def identity(session: Session, name: str) -> str | None:
@@ -33,6 +34,21 @@ def identity(session: Session, name: str) -> str | None:
     return f"{build.name} {build.version} sha256:{digest}"
 
 
+def baseline_identity(session: Session) -> str | None:
+    """What an approval is pinned to on the side of the baseline.
+
+    A saved one does not keep the bytes of its scanner: it is what it says of scanner, version, configuration and flags.
+    """
+    saved = session.settings.baseline
+    if saved is None:
+        return identity(session, session.settings.candidates[0].name)
+    said = [saved.scanner.get(name) for name in _SAVED]
+    if not all(said[:3]):
+        return None
+    digest = hashlib.sha256(json.dumps(["saved", *said]).encode()).hexdigest()[:_DIGITS]
+    return f"{said[0]} {said[1]} sha256:{digest}"
+
+
 def with_approvals(session: Session, baseline: str, candidate: str, real: Real) -> Real:
     """The same, with the groups that people have approved for these two candidates."""
     approvals = [one for beside in session.all_beside() for one in beside.approvals]
@@ -43,10 +59,8 @@ def with_approvals(session: Session, baseline: str, candidate: str, real: Real) 
 
 
 def upgrades_of(session: Session, candidate: str) -> tuple[Upgrade, ...]:
-    """What people have accepted that a candidate no longer finds of what the baseline does; a saved one has none."""
-    if session.settings.baseline:
-        return ()
-    pinned = identity(session, session.settings.candidates[0].name), identity(session, candidate)
+    """What people have accepted that a candidate no longer finds of what the baseline does."""
+    pinned = baseline_identity(session), identity(session, candidate)
     return tuple(
         one for beside in session.all_beside() for one in beside.upgrades if (one.baseline, one.candidate) == pinned
     )
@@ -57,8 +71,8 @@ def written_in(session: Session) -> Path:
     return session.settings.root / NAME
 
 
-def group_item(session: Session, names: tuple[str, str], group: Group, said: Mapping[str, str]) -> dict[str, Any]:
-    """The line that approves a group between two candidates; `said` is why and since when."""
+def group_item(session: Session, candidate: str, group: Group, said: Mapping[str, str]) -> dict[str, Any]:
+    """The line that approves a group between the baseline and a candidate; `said` is why and since when."""
     return {
         "kind": group.kind,
         "rule": group.rule_id,
@@ -66,18 +80,18 @@ def group_item(session: Session, names: tuple[str, str], group: Group, said: Map
         "repositories": list(group.repositories),
         # Of what has no known cause, more may have another one.
         **({"findings": group.count} if group.cause is None else {}),
-        **_pinned(session, names),
+        **_pinned(session, candidate),
         **said,
     }
 
 
 def upgrade_item(
-    session: Session, names: tuple[str, str], rules: tuple[str, ...], places: tuple[str, ...], said: Mapping[str, str]
+    session: Session, candidate: str, rules: tuple[str, ...], places: tuple[str, ...], said: Mapping[str, str]
 ) -> dict[str, Any]:
     """The line that accepts what another build no longer finds; `said` is why and since when."""
     lost = {"rules": list(rules), "places": list(places)}
-    return {**{key: found for key, found in lost.items() if found}, **_pinned(session, names), **said}
+    return {**{key: found for key, found in lost.items() if found}, **_pinned(session, candidate), **said}
 
 
-def _pinned(session: Session, names: tuple[str, str]) -> dict[str, Any]:
-    return dict(zip(("baseline", "candidate"), (identity(session, name) for name in names), strict=True))
+def _pinned(session: Session, candidate: str) -> dict[str, Any]:
+    return {"baseline": baseline_identity(session), "candidate": identity(session, candidate)}

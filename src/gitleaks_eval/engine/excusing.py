@@ -31,8 +31,8 @@ def excuse_case(session: Session, case: Case) -> str | None:
     if case.kind in {TEST, ACCEPTANCE}:
         return None if saved else _as_before(session, candidate, case)
     mine = surveyed(session, candidate)
-    before = saved.surveyed if saved else _read(surveyed(session, settings.candidates[0]))
-    after = _read(mine)
+    before = saved.surveyed if saved else survey_read(surveyed(session, settings.candidates[0]))
+    after = survey_read(mine)
     if before is None:
         return None
     if not _is_new(case, before, moves(before, after, *silent_for(session, candidate))):
@@ -41,7 +41,7 @@ def excuse_case(session: Session, case: Case) -> str | None:
 
 
 def _of_another_build(session: Session, candidate: Candidate, case: Case) -> str | None:
-    if are_one_scanner(_scanner(session, None), _scanner(session, candidate)):
+    if are_one_scanner(scanner_of(session, None), scanner_of(session, candidate)):
         return None
     upgrades = upgrades_of(session, case.candidate)
     if any(case.name in (one.rules if case.kind == RULE else one.places) for one in upgrades):
@@ -69,13 +69,14 @@ def _is_new(case: Case, before: Surveyed, moved: Moves) -> bool:
     return is_wider if case.kind == ENTRY else moved.loses
 
 
-def _read(coverage: Coverage) -> Surveyed:
+def survey_read(coverage: Coverage) -> Surveyed:
+    """A survey of this run as one side of a comparison."""
     read = surveyed_from(coverage.rows(), coverage.forgiven)
     assert read is not None  # noqa: S101 - for the type checker: there are rows
     return read
 
 
-def _scanner(session: Session, candidate: Candidate | None) -> Mapping[str, str | None]:
+def scanner_of(session: Session, candidate: Candidate | None) -> Mapping[str, str | None]:
     """Name and version of a candidate, or (None) of the baseline."""
     if candidate is None and session.settings.baseline:
         return session.settings.baseline.scanner

@@ -8,48 +8,53 @@ from gitleaks_eval.engine.against import silent_for
 from gitleaks_eval.engine.approving import DIFFERENCES, UPGRADES, group_item, upgrade_item, upgrades_of
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import surveyed
+from gitleaks_eval.engine.excusing import scanner_of, survey_read
 from gitleaks_eval.engine.real import compared_repositories
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.reports.real_differences import group_text
 from gitleaks_eval.scoring.comparison import are_one_scanner
-from gitleaks_eval.scoring.surveyed import Moves, moves, surveyed_from
+from gitleaks_eval.scoring.surveyed import Moves, moves
 
 
 def lines_to_approve(session: Session, said: Mapping[str, str]) -> Iterator[tuple[Line, str]]:
     """What nobody has approved of each candidate but the baseline, as lines, with what people read of each.
 
-    What its build no longer finds is a line, and so is each group of differences in real repositories. `said` is why
-    and since when. Of a saved baseline there are none: it has no values, and its build is not known.
+    What its build no longer finds is a line, and so is each group of differences in real repositories; a saved
+    baseline has no values of these. `said` is why and since when.
 
     Raises:
         EvaluationError: when something could not be asked.
     """
-    first, *others = session.settings.candidates
-    for candidate in [] if session.settings.baseline else others:
-        names = first.name, candidate.name
-        title = f"{candidate.name} against {first.name}"
+    saved, candidates = session.settings.baseline, session.settings.candidates
+    first = saved.name if saved else candidates[0].name
+    for candidate in candidates if saved else candidates[1:]:
+        title = f"{_title(session, candidate)} against {first}"
         moved = _moved(session, candidate)
         if moved.rules_lost or moved.places_lost:
-            item = upgrade_item(session, names, moved.rules_lost, moved.places_lost, said)
+            item = upgrade_item(session, candidate.name, moved.rules_lost, moved.places_lost, said)
             lost = Moves(rules_lost=moved.rules_lost, places_lost=moved.places_lost)
-            yield Line(UPGRADES, item), f"{title}: {'; '.join(lost.grouped(candidate.name))}"
-        real = compared_repositories(session, *names)
+            yield Line(UPGRADES, item), f"{title}: {'; '.join(lost.grouped(_title(session, candidate)))}"
+        if saved:
+            continue
+        real = compared_repositories(session, first, candidate.name)
         if real.problems:
             raise EvaluationError("; ".join(real.problems))
         for group in real.to_review():
-            yield Line(DIFFERENCES, group_item(session, names, group, said)), f"{title}: {group_text(group)}"
+            yield Line(DIFFERENCES, group_item(session, candidate.name, group, said)), f"{title}: {group_text(group)}"
+
+
+def _title(session: Session, candidate: Candidate) -> str:
+    """As reports name it: a single one by its version."""
+    return candidate.name or str(scanner_of(session, candidate)["version"])
 
 
 def _moved(session: Session, candidate: Candidate) -> Moves:
     """What another build no longer finds and nobody has accepted; of one build what is lost is a regression."""
-    first = session.settings.candidates[0]
-    builds = [session.build(one.name) for one in (first, candidate)]
-    scanners = [{"name": one.name, "version": one.version} for one in builds if one]
-    coverages = surveyed(session, first), surveyed(session, candidate)
-    before, after = (surveyed_from(one.rows(), one.forgiven) for one in coverages)
-    if len(scanners) < len(builds) or are_one_scanner(*scanners) or before is None or after is None:
+    saved, first = session.settings.baseline, session.settings.candidates[0]
+    before = saved.surveyed if saved else survey_read(surveyed(session, first))
+    if before is None or are_one_scanner(scanner_of(session, None), scanner_of(session, candidate)):
         return Moves()
-    found = moves(before, after, *silent_for(session, candidate))
+    found = moves(before, survey_read(surveyed(session, candidate)), *silent_for(session, candidate))
     return Moves(
         rules_lost=found.rules_lost, places_lost=found.places_lost, upgrades=upgrades_of(session, candidate.name)
     ).to_review()
