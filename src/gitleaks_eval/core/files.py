@@ -65,6 +65,9 @@ def staged(
         for path, pieces in files:
             if path.is_dir():
                 raise IsADirectoryError(f"{path} is a folder")
+            # Renaming would put a file in the place of a device: root's /dev/null was lost so.
+            if path.exists() and not path.is_file():
+                raise FileExistsError(f"{path} is no regular file")
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
             ready[path] = Path(name)

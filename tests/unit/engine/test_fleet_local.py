@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -10,7 +11,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from filelock import Timeout
 
 from gitleaks_eval.engine.fleet_local import Lanes, _gate
 
@@ -75,13 +75,17 @@ def test_whoever_ends_the_run_ends_what_is_under_way(tmp_path: Path) -> None:
     assert not any(map(is_alive, processes))
 
 
-def test_of_one_host_no_more_are_cloned_at_once_than_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_seconds: float) -> None:
-        raise Timeout("all turns are taken")
+def test_of_one_host_no_more_are_cloned_at_once_than_that(tmp_path: Path) -> None:
+    def clone_a_third() -> None:
+        with _gate(tmp_path, 2, "git@example.com:c"):
+            pass
 
-    monkeypatch.setattr(time, "sleep", full)
+    third = threading.Thread(target=clone_a_third)
     with _gate(tmp_path, 2, "https://example.com/a"), _gate(tmp_path, 2, "https://u:p@example.com/b"):
         with _gate(tmp_path, 2, "https://example.org/a"), _gate(tmp_path, 2, "/home/a"), _gate(tmp_path, 2, "/home/b"):
             pass
-        with pytest.raises(Timeout), _gate(tmp_path, 2, "git@example.com:c"):
-            pass
+        third.start()
+        third.join(0.2)
+        assert third.is_alive()
+    third.join(10)
+    assert not third.is_alive()
