@@ -16,16 +16,15 @@ PYTHONS = nox.project.python_versions(PYPROJECT)
 OLDEST_PYTEST = f"pytest=={PYPROJECT['tool']['pytest']['minversion']}"
 RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
-# What depends on the version of Python or pytest, and on nothing that only developers install; within a minute.
+# What depends on the version of Python or pytest, and on nothing that only developers install; within half a minute.
+# What is computed alone (checks, scores, judges) is the same on each of them, and `tests` runs its tests.
 SMOKE = """\
-tests/unit/analysis/test_analyse.py tests/unit/engine/test_candidates.py tests/unit/checks/test_shipped.py
-tests/unit/config/test_chain.py tests/unit/analysis/test_envelope.py tests/unit/core/test_text.py
-tests/unit/checks/test_evidence.py tests/test_forks.py tests/unit/core/test_documents.py
-tests/plugin/test_installed.py tests/unit/judges/test_answer.py tests/unit/scenarios/test_masking.py
-tests/plugin/test_outcomes.py tests/unit/scenarios/test_pattern.py tests/unit/core/test_private_folder.py
-tests/unit/core/test_process.py tests/unit/scenarios/test_recipe.py tests/unit/repositories/test_build.py
-tests/unit/scenarios/test_scenario.py tests/unit/scoring/test_scorecard.py tests/unit/scenarios/test_secrets.py
-tests/unit/analysis/test_severity.py
+tests/plugin/test_installed.py::test_what_is_installed_works_in_an_empty_folder_and_its_node_ids_run_when_pasted_back
+tests/plugin/test_outcomes.py tests/unit/analysis/test_analyse.py tests/unit/analysis/test_envelope.py
+tests/unit/config/test_chain.py tests/unit/core/test_documents.py tests/unit/core/test_private_folder.py
+tests/unit/core/test_process.py tests/unit/core/test_text.py tests/unit/engine/test_candidates.py
+tests/unit/repositories/test_build.py tests/unit/scenarios/test_masking.py tests/unit/scenarios/test_pattern.py
+tests/unit/scenarios/test_recipe.py tests/unit/scenarios/test_scenario.py tests/unit/scenarios/test_secrets.py
 """.split()
 # What `nox -s tests_install` shows to work, and the file that says so.
 INSTALLS = (
@@ -83,7 +82,7 @@ def tests(session: nox.Session) -> None:
 # Where there is no other Python, this one and the oldest pytest are still something else than `tests` runs.
 @nox.session(python=[name for name in THERE if name != RUNNING] or THERE)
 def smoke(session: nox.Session) -> None:
-    """Run what takes a minute, from a wheel, on the other Pythons; on the first of them with the oldest pytest."""
+    """Run what takes half a minute, from a wheel, on the other Pythons; on the first of them with the oldest pytest."""
     _say_what_is_not_there(session)
     first = next(name for name in THERE if name != RUNNING or len(THERE) == 1)
     session.install(".", "pytest-xdist", OLDEST_PYTEST if session.python == first else "pytest")
