@@ -169,7 +169,7 @@ def build_repos(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure what speed is promised: `nox -s bench -- [inert|version|cold|candidates|matching|many|large]`."""
+    """Measure what speed is promised: `nox -s bench -- [inert|version|cold|candidates|matching|many|large|real]`."""
     # As users have it: what only our tests need makes pytest itself slower.
     session.install(".")
     session.run("python", "benchmarks/bench.py", *session.posargs)
