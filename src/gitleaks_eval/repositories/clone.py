@@ -29,8 +29,10 @@ _NETWORK = (
 CLONED_FROM = "https:http:ssh:git"
 _USER = re.compile(r"(\w://)[^/\s'\"]*@")
 _REASON = re.compile(r"^(?:remote: )?(?:fatal|error): (.*)$", re.MULTILINE)
-# What a clone may take, in bytes. The objects of a larger repository of this machine are shared.
+# What a clone may take, in bytes.
 LARGEST_COPY = 1 << 30
+# From so much on the objects of a repository of this machine are shared: to copy them takes a third of a scan.
+SHARED_FROM = 8 << 20
 _MORE_DISK = "allow more GiB with --gitleaks-real-repo-disk, or clone it yourself and name the folder"
 _MORE_TIME = "allow more seconds with --gitleaks-scan-timeout"
 # No index is read that the other repository brings along.
@@ -80,8 +82,8 @@ def clone(
     From a repository of this machine all refs are taken but replacements (`refs/replace`), so that the log has what
     it has there, remote-tracking branches and the stash included; from a URL all branches and tags. No command,
     hook, filter or submodule of the repository is run or fetched, and nothing of its configuration is taken over.
-    One of this machine of more than `at_most` bytes is not copied: the clone names its objects, and nothing is run in
-    its folder.
+    One of this machine of more than 8 MiB, or `at_most` bytes, is not copied: the clone names its objects, and nothing
+    is run in its folder.
 
     Raises:
         EvaluationError: when it is no repository, is broken or lacks objects, cannot be reached, takes longer than
@@ -113,7 +115,7 @@ def _clone(
     local = local_path(repository.location)
     git_folder = folder / "repository" / ".git"
     git_folder.parent.mkdir()
-    if local and _is_larger(objects_of(local), at_most):
+    if local and _is_larger(objects_of(local), min(at_most, SHARED_FROM)):
         make_view(local, git_folder)
         return _ours(git_folder, _SHARED_CONFIG)
     refs = make_view(local, folder / "source") if local else set()

@@ -598,10 +598,13 @@ def test_of_a_large_repository_the_objects_are_shared_and_nothing_of_it_is_run_o
     assert sorted((path, path.lstat().st_mtime_ns) for path in hostile.rglob("*")) == before
 
 
-def test_a_large_repository_that_lacks_objects_is_an_error_when_it_is_read(source: Path, tmp_path: Path) -> None:
+def test_a_large_repository_that_lacks_objects_is_an_error_when_it_is_read(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gitleaks_eval.repositories.clone.SHARED_FROM", 0)
     blob = git(source, "rev-parse", "HEAD:a").decode().strip()
     (source / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    made = cloned(source, tmp_path / "folder", at_most=0)
+    made = cloned(source, tmp_path / "folder")
     with pytest.raises(EvaluationError, match="git log failed"):
         readable(made.path, SECONDS)
 
