@@ -24,7 +24,7 @@ from gitleaks_eval.engine.fleet_local import LocalWorkers
 from gitleaks_eval.engine.fleet_run import Counted, LaidOut, laid_out, lines_to_change
 from gitleaks_eval.engine.kinds import REPOS
 from gitleaks_eval.engine.settings import Settings, read_settings, report_folder
-from gitleaks_eval.engine.store import Store, what_is_asked
+from gitleaks_eval.engine.store import Files, Nowhere, Store, what_is_asked
 from gitleaks_eval.engine.stores import files_at
 from gitleaks_eval.reports.fleet import FleetReport, fleet_lines
 from gitleaks_eval.reports.folder import ReportFolder, is_any
@@ -68,11 +68,9 @@ def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
     with laid_out(settings, listed, _say) as laid, tempfile.TemporaryFile(dir=laid.folder) as file:
         for title in laid.question.titles.values():
             _say(f"gitleaks-eval: {title}")
-        files = files_at(options.store, settings.root, settings.output / STORE)
-        if not options.store:
-            with naming_output(settings.reports):
-                settings.reports.make()
-        store = Store(files, what_is_asked(laid.job, laid.question.pairs))
+        with naming_output(settings.reports):
+            settings.reports.make()
+        store = Store(_files(options.store, laid), what_is_asked(laid.job, laid.question.pairs))
         workers = _workers(options.scheduler, laid, clones)
         ours = [one for one in listed.listed if shard is None or is_of_shard(one.number, *shard)]
         fleet = Fleet(ours, tuple(laid.question.pairs), store, workers)
@@ -83,6 +81,7 @@ def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
             done = fleet.progress
             _say(f"stopped: {done.done} of {len(ours)} are done and kept; run the same again to go on")
             return INTERRUPTED
+        laid.refuse_changed()
         if fleet.progress.unkept:
             _say(f"store: not everything could be kept: {fleet.progress.unkept}")
         lines = lines_to_change(settings, counted.judged())
@@ -120,6 +119,18 @@ def finished(report: FleetReport, reports: ReportFolder, table: Table | None, *,
     _say(f"report: {shown_path(reports.path / 'repositories.md', Path.cwd())}")
     failing = {REGRESSION, INCOMPLETE, *([] if accepts_review else [REVIEW])}
     return FAILED if any(one.verdict in failing for one in report.judged) else PASSED
+
+
+def _files(store: str | None, laid: LaidOut) -> Files:
+    if laid.scripts:
+        if store:
+            raise InputError(
+                f"--store: {laid.scripts[0]} is a script, and what it runs tomorrow nobody knows; leave it out"
+            )
+        _say(f"store: nothing is kept: {laid.scripts[0]} is a script, and what it runs tomorrow nobody knows")
+        return Nowhere()
+    settings = laid.job.settings
+    return files_at(store, settings.root, settings.output / STORE)
 
 
 def _work(fleet: Fleet, counted: Counted) -> None:
