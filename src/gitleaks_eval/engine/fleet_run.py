@@ -155,7 +155,7 @@ class Counted:
         for tally in self.tallies:
             if tally.total != self.question.total:
                 raise EvaluationError(f"{tally.total} of {self.question.total} repositories were counted; report this")
-        return FleetReport(self.question.total, self.question.titles, self.judged(), self.rows, lines)
+        return FleetReport(self.question.total, self.question.candidates, self.judged(), self.rows, lines)
 
 
 def lines_to_change(settings: Settings, judged: Iterable[Judged]) -> dict[LineKey, Sequence[str]]:
