@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from fleets import small_repositories
 from ran import NOT_THEIRS, RESULTS, evaluate
 
 from gitleaks_eval import command
+from gitleaks_eval.core.schema import schema_problems
 
 COUNT = 6
 VERSION = "8.30.1"
@@ -41,26 +42,30 @@ class Place:
     program: Path
     values: list[str]
 
-    def line(self, *arguments: str) -> list[str]:
+    @property
+    def store(self) -> list[str]:
+        return ["--store", str(self.folder / RESULTS / "comparison-store")]
+
+    def line(self, *arguments: str, repositories: str = "clones") -> list[str]:
         return [
-            *("compare", "--repo", str(self.folder / "clones"), "--binary", str(self.program)),
+            *("compare", "--repo", repositories, "--binary", str(self.program)),
             *("--config", "base.toml", "--config", "head.toml", *arguments),
         ]
 
-    def start(self, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
+    def start(self, *arguments: str, repositories: str = "clones") -> "subprocess.Popen[str]":
         kept = {name: value for name, value in os.environ.items() if not name.startswith(NOT_THEIRS)}
         return subprocess.Popen(
-            [sys.executable, "-m", "gitleaks_eval", *self.line(*arguments)],
+            [sys.executable, "-m", "gitleaks_eval", *self.line(*arguments, repositories=repositories)],
             cwd=self.folder,
-            env={**kept, "TMPDIR": str(self.scratch), **environment},
+            env={**kept, "TMPDIR": str(self.scratch)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
         )
 
-    def run(self, *arguments: str) -> tuple[int, str]:
-        process = self.start(*arguments)
+    def run(self, *arguments: str, repositories: str = "clones") -> tuple[int, str]:
+        process = self.start(*arguments, repositories=repositories)
         text, _ = process.communicate(timeout=300)
         return process.returncode, text
 
@@ -129,6 +134,7 @@ def test_the_first_screen_says_who_is_concerned_why_and_which_line_would_change_
     first = lines.index(f"{slack}  change head.toml:3")
     assert lines[first + 1] == f"{deployed}  change head.toml:5"
     summary = json.loads(place.report(name="repositories.json"))
+    assert schema_problems("repositories", summary) == []
     assert (summary["repositories"], summary["pairs"][0]["verdict"]) == (COUNT, "REVIEW")
     assert place.left() == []
 
@@ -141,15 +147,21 @@ def test_what_is_known_is_not_scanned_again_and_fail_on_review_fails(whole: str,
     assert whole.splitlines()[-4:] == text.splitlines()[-4:]
 
 
+@pytest.fixture
+def in_place(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are run in this process; what is known needs no other one."""
+    monkeypatch.chdir(place.folder)
+    for name in [name for name in os.environ if name.startswith(NOT_THEIRS)]:
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.usefixtures("in_place")
 def test_shards_merged_are_one_run(
     whole: str, place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert whole
     before = place.report()
-    monkeypatch.chdir(place.folder)
-    for name in [name for name in os.environ if name.startswith(NOT_THEIRS)]:
-        monkeypatch.delenv(name)
-    store = ["--store", str(place.folder / RESULTS / "comparison-store"), "--output", "shards"]
+    store = [*place.store, "--output", "shards"]
     for number in ("1", "2"):
         assert command.main(place.line(*store, "--shard", f"{number}/3")) == 0
     monkeypatch.setenv("CI_NODE_INDEX", "3")
@@ -166,6 +178,52 @@ def test_shards_merged_are_one_run(
     # Those of others stay where they are.
     assert command.main(["merge", "--output", "shards", *shards[:2]]) == 1
     assert all(Path(shard).is_file() for shard in shards)
+
+
+@pytest.mark.usefixtures("in_place")
+def test_what_is_approved_is_safe_and_what_is_not_is_to_review(
+    whole: str, place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert whole
+    before, after = (one["identity"] for one in json.loads(place.report(name="repositories.json"))["candidates"])
+    pinned = f"baseline: '{before}', candidate: '{after}', why: known, since: 2026-11-22"
+    entry = f"- {{ rule: slack-bot-token, cause: 'rule switched*', repositories: ['repo*'], {pinned} }}"
+    other = f"- {{ rule: github-pat, cause: 'hidden*', repositories: ['repo03'], {pinned} }}"
+    verdicts = []
+    approvals = place.folder / ".gitleaks-eval.yaml"
+    try:
+        for lines in ([entry], [entry, other]):
+            approvals.write_text("\n  ".join(["differences:", *lines]) + "\n", encoding="ascii")
+            assert command.main(place.line(*place.store, "--output", "approved")) == 0
+            printed = capsys.readouterr().out
+            verdicts += [line for line in printed.splitlines() if re.match("SAFE|REVIEW", line)]
+    finally:
+        approvals.unlink()
+    assert [line.partition(" ")[0] for line in verdicts] == ["REVIEW", "SAFE"]
+    assert verdicts[1].endswith("; 3 of them approved")
+
+
+def test_a_labelled_secret_that_is_lost_is_a_regression(whole: str, place: Place) -> None:
+    assert whole
+    commit = git(place.folder / "clones/repo01", "rev-parse", "HEAD").decode().strip()
+    label = f'commit: "{commit}", secret: 1, label: true, reviewer: "A", date: "2026-11-22", why: "real"'
+    (place.folder / "labels.yaml").write_text(
+        f"""\
+# Labels of findings, written by `gitleaks-eval review`: true is a secret, false is none.
+# It holds no value of a secret, and nothing that is derived from one; equal secrets share a number.
+repository: "elsewhere"
+commit: "{commit}"
+pool: ["gitleaks {VERSION}"]
+findings:
+  - {{ id: 1, path: "slack.env", line: 1, columns: [4, 40], rule: "slack-bot-token", {label} }}
+""",
+        encoding="ascii",
+    )
+    line = json.dumps({"repo": str(place.folder / "clones/repo01"), "labels": "labels.yaml"})
+    (place.folder / "labelled.txt").write_text(f"{line}\n", encoding="ascii")
+    status, text = place.run("--output", "labelled", repositories="@labelled.txt")
+    assert status == 1
+    assert "REGRESSION  head.toml against base.toml: 1 finding labelled as a secret lost; lost findings in 1" in text
 
 
 def test_a_run_that_is_stopped_goes_on_and_a_worker_that_is_killed_costs_nothing(whole: str, place: Place) -> None:
@@ -205,14 +263,11 @@ def test_a_repository_that_is_gone_or_breaks_is_incomplete_and_the_verdict_says_
     git(broken, "init", "-q")
     (broken / ".git/refs/heads/main").write_text("1" * 40 + "\n", encoding="ascii")
     (tmp_path / "list.txt").write_text(f"{place.folder / 'clones/repo02'}\ngone\n{broken}\n", encoding="ascii")
-    line = place.line("--store", str(place.folder / RESULTS / "comparison-store"), "--output", str(tmp_path / "out"))
-    line[2] = f"@{tmp_path / 'list.txt'}"
-    process = subprocess.run(
-        [sys.executable, "-m", "gitleaks_eval", *line], cwd=place.folder, check=False, capture_output=True, text=True
-    )
-    assert process.returncode == 1
-    assert "INCOMPLETE  head.toml against base.toml: 2 of 3 repositories could not be compared" in process.stdout
-    assert re.search(r"INCOMPLETE  gone: .*it is no git repository", process.stdout)
+    output = str(tmp_path / "out")
+    status, text = place.run(*place.store, "--output", output, repositories=f"@{tmp_path / 'list.txt'}")
+    assert status == 1
+    assert "INCOMPLETE  head.toml against base.toml: 2 of 3 repositories could not be compared" in text
+    assert re.search(r"INCOMPLETE  gone: .*it is no git repository", text)
     rows = [json.loads(line) for line in (tmp_path / "out/repositories.jsonl").read_text().splitlines()]
     assert [row["status"] for row in rows] == ["compared", "incomplete", "incomplete"]
     assert all(row["reasons"] for row in rows[1:])
@@ -240,14 +295,19 @@ def test_a_cluster_gives_the_same_rows_also_when_one_of_its_workers_is_killed(
     rest, _ = process.communicate(timeout=240)
     assert process.returncode == 0, read + rest
     assert timeless(place.report("dask")) == timeless(place.report())
+    assert revealed(place.values, str(cluster.get_logs()).encode()) == []
 
 
 def test_no_planted_value_is_in_the_store_in_a_report_or_in_what_is_printed(whole: str, place: Place) -> None:
     kept = [path for path in place.folder.rglob("*") if path.is_file() and "clones" not in path.parts]
     assert len(kept) > COUNT
-    texts = [whole.encode(), *(path.read_bytes() for path in kept)]
-    pieces = {value[start : start + 8].encode() for value in place.values for start in range(4, len(value) - 7)}
-    assert [piece for piece in pieces for text in texts if piece in text] == []
+    assert revealed(place.values, whole.encode(), *(path.read_bytes() for path in kept)) == []
+
+
+def revealed(values: Iterable[str], *texts: bytes) -> list[bytes]:
+    """The pieces of planted values that stand in these texts, beyond their public prefixes."""
+    pieces = {value[start : start + 8].encode() for value in values for start in range(5, len(value) - 7)}
+    return [piece for piece in pieces for text in texts if piece in text]
 
 
 def until(output: Any, start: str, times: int) -> str:

@@ -6,14 +6,14 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from importlib import import_module
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, PASSED, told
+from gitleaks_eval.command.extras import Table, dask_workers, table_maker
 from gitleaks_eval.command.line import INTERRUPTED, TAKEN
 from gitleaks_eval.command.list_options import SETTINGS
+from gitleaks_eval.command.shard import shard_of
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import numbered, printable, shown_path
@@ -23,13 +23,13 @@ from gitleaks_eval.engine.fleet import Fleet, Progress, Workers
 from gitleaks_eval.engine.fleet_local import LocalWorkers
 from gitleaks_eval.engine.fleet_run import Counted, LaidOut, laid_out, lines_to_change
 from gitleaks_eval.engine.kinds import REPOS
-from gitleaks_eval.engine.settings import Settings, read_settings
-from gitleaks_eval.engine.store import Store, what_is_asked
+from gitleaks_eval.engine.settings import Settings, read_settings, report_folder
+from gitleaks_eval.engine.store import Files, Nowhere, Store, what_is_asked
 from gitleaks_eval.engine.stores import files_at
 from gitleaks_eval.reports.fleet import FleetReport, fleet_lines
 from gitleaks_eval.reports.folder import ReportFolder, is_any
 from gitleaks_eval.reports.real_differences import row_numbers
-from gitleaks_eval.reports.report import FLEETS, SHARDS
+from gitleaks_eval.reports.report import FLEETS, SHARDS, TABLE
 from gitleaks_eval.reports.repository_rows import Spool
 from gitleaks_eval.reports.shards import is_of_shard, shard_pieces
 from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE
@@ -41,15 +41,6 @@ NAME = "compare"
 STORE = "comparison-store"
 ALLOWED = {"binary", "version", "config", "args", "real_repo", "output", "scan_timeout", "compare", "fail_on"}
 FIRST_DIFFERENCES, PROGRESS_SECONDS = 10, 10.0
-# The number of a job and how many there are, as CI systems say it; from which number they count.
-CI_VARIABLES = (
-    ("CI_NODE_INDEX", "CI_NODE_TOTAL", 1),
-    ("CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL", 0),
-    ("BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0),
-    ("SYSTEM_JOBPOSITIONINPHASE", "SYSTEM_TOTALJOBSINPHASE", 1),
-    # Kubernetes says the number of an indexed job; the recipe in the docs says how many there are.
-    ("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", 0),
-)
 
 
 def run(options: argparse.Namespace, foreign: Sequence[str]) -> int:
@@ -61,24 +52,25 @@ def run(options: argparse.Namespace, foreign: Sequence[str]) -> int:
 
 
 def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
+    root = _root(options)
+    reports = report_folder(root)
+    with naming_output(reports):
+        # Before anything is wrong; shards of one machine may be written to one folder.
+        reports.forget(is_any if options.shard is None else is_no_shard)
     _refuse_others(options, foreign)
-    shard = shard_of(options.shard, os.environ) if options.shard is not None else None
+    shard = None if options.shard is None else shard_of(options.shard, os.environ)
+    table = table_maker(asked=bool(options.parquet))
     clones = _number(options.clones_per_host, "--clones-per-host", CLONES_AT_ONCE)
-    settings = _settings(options)
+    settings = _settings(root)
     given = settings.real_repositories
     assert given  # noqa: S101 - refused above
-    with naming_output(settings.reports):
-        # Shards of one machine may be written to one folder.
-        settings.reports.forget(is_no_shard if shard else is_any)
     listed = read_list(given.value, given.base, files_by_repository(settings.root))
     with laid_out(settings, listed, _say) as laid, tempfile.TemporaryFile(dir=laid.folder) as file:
         for title in laid.question.titles.values():
             _say(f"gitleaks-eval: {title}")
-        files = files_at(options.store, settings.root, settings.output / STORE)
-        if not options.store:
-            with naming_output(settings.reports):
-                settings.reports.make()
-        store = Store(files, what_is_asked(laid.job, laid.question.pairs))
+        with naming_output(settings.reports):
+            settings.reports.make()
+        store = Store(_files(options.store, laid), what_is_asked(laid.job, laid.question.pairs))
         workers = _workers(options.scheduler, laid, clones)
         ours = [one for one in listed.listed if shard is None or is_of_shard(one.number, *shard)]
         fleet = Fleet(ours, tuple(laid.question.pairs), store, workers)
@@ -89,11 +81,13 @@ def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
             done = fleet.progress
             _say(f"stopped: {done.done} of {len(ours)} are done and kept; run the same again to go on")
             return INTERRUPTED
+        laid.refuse_changed()
         if fleet.progress.unkept:
             _say(f"store: not everything could be kept: {fleet.progress.unkept}")
         lines = lines_to_change(settings, counted.judged())
         if shard is None:
-            return finished(counted.report(lines), settings.reports, accepts_review=settings.accepts_review)
+            report = counted.report(lines)
+            return finished(report, settings.reports, table, accepts_review=settings.accepts_review)
         pieces = shard_pieces(laid.question, shard, counted.rows(), lines)
         name = SHARDS[0].named(f"{shard[0]}-of-{shard[1]}")
         with naming_output(settings.reports):
@@ -108,19 +102,35 @@ def is_no_shard(name: str) -> bool:
     return not SHARDS[0].is_named(name)
 
 
-def finished(report: FleetReport, reports: ReportFolder, *, accepts_review: bool) -> int:
+def finished(report: FleetReport, reports: ReportFolder, table: Table | None, *, accepts_review: bool) -> int:
     """Write the reports, show the first screen, and say with which status it ends.
+
+    `table` makes the content of repositories.parquet; None for no such file.
 
     Raises:
         InputError: when a report cannot be written.
     """
     with naming_output(reports):
-        reports.publish([(one.name, one.render(report, "")) for one in FLEETS], is_no_shard)
+        files = [(one.name, one.render(report, "")) for one in FLEETS]
+        files += [(TABLE.name, table(report.rows()))] if table else []
+        reports.publish(files, is_no_shard)
     for line in fleet_lines(report):
         _say(line)
     _say(f"report: {shown_path(reports.path / 'repositories.md', Path.cwd())}")
     failing = {REGRESSION, INCOMPLETE, *([] if accepts_review else [REVIEW])}
     return FAILED if any(one.verdict in failing for one in report.judged) else PASSED
+
+
+def _files(store: str | None, laid: LaidOut) -> Files:
+    if laid.scripts:
+        if store:
+            raise InputError(
+                f"--store: {laid.scripts[0]} is a script, and what it runs tomorrow nobody knows; leave it out"
+            )
+        _say(f"store: nothing is kept: {laid.scripts[0]} is a script, and what it runs tomorrow nobody knows")
+        return Nowhere()
+    settings = laid.job.settings
+    return files_at(store, settings.root, settings.output / STORE)
 
 
 def _work(fleet: Fleet, counted: Counted) -> None:
@@ -151,10 +161,16 @@ def _row_lines(row: RepositoryRow) -> Iterator[str]:
 def progress_line(progress: Progress, total: int, seconds: float, found: str) -> str:
     """`412 of 10000 repositories, 37 a minute, about 4 h 19 min left; …`."""
     rate = progress.done / seconds * 60
-    left = (total - progress.done) / rate if rate else 0.0
-    hours, minutes = divmod(round(left), 60)
-    about = f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else "less than a minute"
-    return f"{progress.done} of {total} repositories, {rate:.0f} a minute, about {about} left; {found}"
+    return f"{progress.done} of {total} repositories, {rate:.0f} a minute{_left(total - progress.done, rate)}; {found}"
+
+
+def _left(repositories: int, rate: float) -> str:
+    if not rate:
+        return ""
+    hours, minutes = divmod(round(repositories / rate), 60)
+    if not hours and not minutes:
+        return ", less than a minute left"
+    return f", about {hours} h {minutes} min left" if hours else f", about {minutes} min left"
 
 
 def _done_line(fleet: Fleet, seconds: float) -> str:
@@ -168,23 +184,6 @@ def _workers(scheduler: str | None, laid: LaidOut, clones: int) -> Workers:
     if scheduler is not None:
         return dask_workers(scheduler, laid, clones)
     return LocalWorkers(laid.job, laid.folder, clones, laid.seconds_at_most)
-
-
-def dask_workers(address: str, laid: LaidOut, clones: int) -> Workers:
-    """The workers of a Dask cluster.
-
-    Raises:
-        InputError: when Dask is not installed, or nobody answers at the address.
-    """
-    try:
-        # Two seconds, and an extra: imported where it is asked for.
-        module = import_module("gitleaks_eval.engine.fleet_dask")
-    except ModuleNotFoundError as error:
-        if error.name != "distributed":
-            raise
-        raise InputError("--scheduler: needs Dask; pip install 'gitleaks-eval[dask]'") from None
-    workers: Workers = module.DaskWorkers(address, laid.job, clones, laid.seconds_at_most)
-    return workers
 
 
 def _refuse_others(options: argparse.Namespace, foreign: Sequence[str]) -> None:
@@ -206,45 +205,17 @@ def _refuse_others(options: argparse.Namespace, foreign: Sequence[str]) -> None:
         raise InputError(f"--{named.replace('_', '-')}: is for many repositories; name them with --repo @FILE")
 
 
-def _settings(options: argparse.Namespace) -> Settings:
+def _root(options: argparse.Namespace) -> Root:
     here = Path.cwd()
     values = {**vars(options), "gitleaks_only": REPOS}
-    settings = read_settings(Root(here, None, lambda _: None, values.get, here))
+    return Root(here, None, lambda _: None, values.get, here)
+
+
+def _settings(root: Root) -> Settings:
+    settings = read_settings(root)
     if len(settings.candidates) < 2:
         raise InputError("there is one candidate alone; name two versions or configurations")
-    return replace(settings, baseline=None)
-
-
-def shard_of(text: str, environment: Mapping[str, str]) -> tuple[int, int]:
-    """The number of a shard, from 1, and how many there are: `2/3`, or what the CI's variables say where it is empty.
-
-    Raises:
-        InputError: when there is no such shard, or no variable says it.
-    """
-    if not text:
-        return _shard_of_ci(environment)
-    number, separator, total = text.partition("/")
-    if not separator or not _is_shard(number, total):
-        raise InputError(f"--shard {printable(text)}: write K/N, such as 2/3, with K from 1 to N")
-    return int(number), int(total)
-
-
-def _shard_of_ci(environment: Mapping[str, str]) -> tuple[int, int]:
-    for index, total, first in CI_VARIABLES:
-        if index in environment and total in environment:
-            number, of = environment[index], environment[total]
-            number = str(int(number) + 1 - first) if number.isdecimal() else number
-            if not _is_shard(number, of):
-                said = f"{index}={printable(environment[index])}, {total}={printable(of)}"
-                raise InputError(f"--shard: {said} name no shard; write K/N")
-            return int(number), int(of)
-    names = ", ".join(f"{index} and {total}" for index, total, _ in CI_VARIABLES)
-    raise InputError(f"--shard: no variables of a CI say which; write K/N, or set {names}")
-
-
-def _is_shard(number: str, total: str) -> bool:
-    digits = all(one.isascii() and one.isdecimal() and len(one) < 7 for one in (number, total))
-    return digits and 1 <= int(number) <= int(total)
+    return settings
 
 
 def _number(text: str | None, option: str, default: int) -> int:

@@ -5,7 +5,8 @@ from importlib import import_module
 from pathlib import Path
 
 # What only a comparison of many repositories has.
-SETTINGS = ("shard", "store", "scheduler", "clones_per_host")
+SETTINGS = ("shard", "store", "scheduler", "clones_per_host", "parquet")
+PARQUET_TEXT = "write repositories.parquet as well (extra parquet)"
 
 
 def add_list_options(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +20,7 @@ def add_list_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--scheduler", metavar="ADDRESS", help=text)
     text = "how many repositories are cloned from one host at once; 4"
     group.add_argument("--clones-per-host", metavar="NUMBER", help=text)
+    group.add_argument("--parquet", action="store_const", const=True, help=PARQUET_TEXT)
 
 
 def names_many(options: argparse.Namespace) -> bool:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, told
 from gitleaks_eval.command.compare_list import finished, is_no_shard
+from gitleaks_eval.command.extras import table_maker
 from gitleaks_eval.command.line import PROGRAM, TAKEN, Parser, add_option
+from gitleaks_eval.command.list_options import PARQUET_TEXT
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
@@ -39,6 +41,7 @@ def run(arguments: Sequence[str]) -> int:
     for option in TAKEN:
         if option.name in {"output", "fail_on"}:
             add_option(parser, option)
+    parser.add_argument("--parquet", action="store_true", help=PARQUET_TEXT)
     options = parser.parse_args(arguments)
     root = Root(Path.cwd(), None, lambda _: None, vars(options).get, Path.cwd())
     return told(NAME, lambda: _merged(root, [Path(name) for name in options.files]))
@@ -46,6 +49,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _merged(root: Root, paths: Sequence[Path]) -> int:
     accepts = accepts_review(root)
+    table = table_maker(asked=root.getoption("parquet"))
     reports = report_folder(root)
     # They may lie where the reports go.
     reports = replace(reports, reads=(*reports.reads, *(path.absolute() for path in paths)))
@@ -59,7 +63,7 @@ def _merged(root: Root, paths: Sequence[Path]) -> int:
             for shard in shards:
                 for row, line in shard_rows(shard, lines):
                     counted.add(row, line)
-            return finished(counted.report(lines), reports, accepts_review=accepts)
+            return finished(counted.report(lines), reports, table, accepts_review=accepts)
     except InputError:
         raise
     except EvaluationError as error:

@@ -150,7 +150,8 @@ class Fleet:
             # It would be compared as if nothing were known to be a secret.
             problem = str(error)
             return _Attempt(listed, "", {pair: Compared(pair, None, problem) for pair in self.pairs}, number=ATTEMPTS)
-        with contextlib.suppress(EvaluationError):
+        # Whatever is wrong, the unit finds it, too.
+        with contextlib.suppress(EvaluationError, OSError, ValueError):
             state = state_of(listed.repository, ASKING_SECONDS)
             found = ((pair, self.store.get(state, listed.labels, pair)) for pair in self.pairs)
             return _Attempt(listed, state, {pair: one for pair, one in found if one}, truths)

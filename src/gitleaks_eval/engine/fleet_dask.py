@@ -4,10 +4,12 @@ Where a unit runs, and again after its worker was lost, is Dask's business. It n
 """
 
 import atexit
+import contextlib
 import hashlib
 import pickle
 import threading
 import time
+from collections import Counter
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -29,16 +31,21 @@ CONNECT_SECONDS = 30
 # While one unit runs the next one is on its way.
 AHEAD = 2
 WIDTH_SECONDS = 2.0
+END_SECONDS = 10
 
 
 @dataclass(frozen=True)
 class Packed:
-    """A job as it travels: what is asked, and the content of scanners and of the severity policy by SHA-256."""
+    """A job as it travels: what is asked, and the content of scanners and of the severity policy by SHA-256.
+
+    `configurations` are the SHA-256 of the candidates' chains, in their order.
+    """
 
     version: str
     job: Job
     contents: dict[str, bytes]
     policy: str
+    configurations: tuple[str, ...]
     clones: int
 
 
@@ -61,7 +68,19 @@ def packed(job: Job, clones: int) -> Packed:
     shared = Shared("", benches, job.shared.seed)
     # Nor does a worker need to know which repositories there are.
     settings = replace(job.settings, real_repositories=None)
-    return Packed(gitleaks_eval.__version__, Job(settings, shared), {**contents, sha256: policy}, sha256, clones)
+    return Packed(
+        gitleaks_eval.__version__,
+        Job(settings, shared),
+        {**contents, sha256: policy},
+        sha256,
+        configurations_of(job),
+        clones,
+    )
+
+
+def configurations_of(job: Job) -> tuple[str, ...]:
+    """The SHA-256 of what each candidate is configured with, in their order."""
+    return tuple(one.configuration.sha256 if one.configuration else "" for one in job.settings.candidates)
 
 
 class DaskWorkers:
@@ -114,14 +133,21 @@ class DaskWorkers:
         """Give up what is under way, and have all workers that are there remove what they have."""
         for future in list(self._since):
             future.cancel()
-        try:
+        # A worker that hangs would not answer; what it has goes when the next run starts there.
+        told = threading.Thread(target=self._end, daemon=True)
+        told.start()
+        told.join(END_SECONDS)
+        self._client.close(timeout=END_SECONDS)
+
+    def _end(self) -> None:
+        with contextlib.suppress(Exception):
             self._client.run(end_there, self._job.id, on_error="ignore")
-        finally:
-            self._client.close()
 
 
 _begun: dict[str, ExitStack] = {}
-_beginning = threading.Lock()
+_under_way: Counter[str] = Counter()
+_ended: set[str] = set()
+_state = threading.Lock()
 
 
 def work_there(job_id: str, content: bytes, unit: RepositoryUnit) -> UnitResult:
@@ -130,18 +156,30 @@ def work_there(job_id: str, content: bytes, unit: RepositoryUnit) -> UnitResult:
     Raises:
         EvaluationError: when it cannot become one.
     """
-    with _beginning:
+    with _state:
+        _ended.discard(job_id)
         if job_id not in _begun:
             _begun[job_id] = _begin_there(content)
-    return work(job_id, unit)
+        _under_way[job_id] += 1
+    try:
+        return work(job_id, unit)
+    finally:
+        with _state:
+            _under_way[job_id] -= 1
+            _clear(job_id)
 
 
 def end_there(job_id: str) -> None:
-    """Remove all that this process has of a run."""
-    with _beginning:
+    """Remove all that this process has of a run, as soon as it does nothing more for it."""
+    with _state:
+        _ended.add(job_id)
+        _clear(job_id)
+
+
+def _clear(job_id: str) -> None:
+    if job_id in _ended and not _under_way[job_id] and (stack := _begun.pop(job_id, None)):
         end(job_id)
-        if stack := _begun.pop(job_id, None):
-            stack.close()
+        stack.close()
 
 
 def _begin_there(content: bytes) -> ExitStack:
@@ -165,6 +203,8 @@ def _gate(job_id: str, clones: int, location: str) -> AbstractContextManager[obj
 
 def _unpacked(sent: Packed, folder: Path) -> Job:
     """The job with its files in a folder, each of which has the SHA-256 that it is named by."""
+    if configurations_of(sent.job) != sent.configurations:
+        raise EvaluationError("a worker was sent another configuration than was asked for")
     for sha256, content in sent.contents.items():
         if hashlib.sha256(content).hexdigest() != sha256:
             raise EvaluationError("what a worker was sent is not what was asked for")

@@ -7,7 +7,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +24,8 @@ from gitleaks_eval.engine.fleet_unit import Job, RepositoryUnit, UnitResult, beg
 from gitleaks_eval.repositories.hosts import host_of
 
 Result = TypeVar("Result")
+# Longer no process takes until it says its number.
+START_SECONDS = 30
 
 
 @dataclass
@@ -54,9 +56,9 @@ class _Lane:
         return future
 
     def kill(self) -> None:
-        """End the process now; what is under way is lost."""
-        if self.process and self.process.done() and not self.process.exception():
-            with contextlib.suppress(ProcessLookupError):
+        """End the process now, or as soon as it has begun; what is under way is lost."""
+        if self.process and wait([self.process], START_SECONDS).done:
+            with contextlib.suppress(ProcessLookupError, BrokenExecutor, CancelledError):
                 os.kill(self.process.result(), signal.SIGKILL)
 
     def end(self) -> None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitleaks_eval.config.cause_lines import Lines, lines_of
-from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.engine.approving import identity
 from gitleaks_eval.engine.begin import find_scanners, lay_out
 from gitleaks_eval.engine.fleet_unit import NOTHING, Job
-from gitleaks_eval.engine.scans import prove
+from gitleaks_eval.engine.scans import prove, scanner_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench
@@ -37,6 +37,21 @@ class LaidOut:
     job: Job
     folder: Path
     question: Question
+
+    @property
+    def scripts(self) -> list[str]:
+        """The candidates whose scanner is a script: what it runs may be another program tomorrow."""
+        return [name for name, bench in self.job.shared.benches.items() if not scanner_of(bench).build.copy]
+
+    def refuse_changed(self) -> None:
+        """Look whether what has run is what was asked for.
+
+        Raises:
+            EvaluationError: when a scanner was changed meanwhile.
+        """
+        for name, bench in self.job.shared.benches.items():
+            if problem := scanner_of(bench).build.changed():
+                raise EvaluationError(f"{name}: {problem}")
 
     @property
     def seconds_at_most(self) -> float:
@@ -135,12 +150,12 @@ class Counted:
         """What it all amounts to.
 
         Raises:
-            InputError: when a repository of the list was not counted: that would be a fault of ours.
+            EvaluationError: when a repository of the list was not counted: that would be a fault of ours.
         """
         for tally in self.tallies:
             if tally.total != self.question.total:
-                raise InputError(f"{tally.total} of {self.question.total} repositories were counted; report this")
-        return FleetReport(self.question.total, self.question.titles, self.judged(), self.rows, lines)
+                raise EvaluationError(f"{tally.total} of {self.question.total} repositories were counted; report this")
+        return FleetReport(self.question.total, self.question.candidates, self.judged(), self.rows, lines)
 
 
 def lines_to_change(settings: Settings, judged: Iterable[Judged]) -> dict[LineKey, Sequence[str]]:

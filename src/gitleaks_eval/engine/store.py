@@ -27,10 +27,10 @@ _TRUTHS = ("truth_lost", "truth_better")
 class Files(Protocol):
     """Where entries are kept: files by name."""
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str, /) -> bytes | None:
         """The content of a file; None where there is none that can be read."""
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: bytes, /) -> None:
         """Write a file whole or not at all.
 
         Raises:
@@ -54,6 +54,17 @@ class Folder:
     def write(self, name: str, content: bytes) -> None:
         """Write a file whole or not at all: another run that writes the same one leaves the same content."""
         write_atomically(self.path / name, content, 0o600)
+
+
+class Nowhere:
+    """No files at all: nothing is known, and nothing is kept."""
+
+    def read(self, _name: str) -> bytes | None:
+        """Nothing."""
+        return None
+
+    def write(self, _name: str, _content: bytes) -> None:
+        """Nothing."""
 
 
 @dataclass(frozen=True, slots=True)

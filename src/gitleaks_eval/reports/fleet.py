@@ -23,12 +23,13 @@ LineKey = tuple[str, str, str, str | None, str]
 class FleetReport:
     """A finished run over many repositories.
 
-    `candidates` are their titles by name; `judged` has each candidate against the baseline; `lines` the lines of
-    configurations that would change a group; `rows` makes the rows anew, in the order of the list, as lines of JSON.
+    `candidates` has name, title, and what approvals are pinned to, of each; `judged` has each candidate against the
+    baseline; `lines` the lines of configurations that would change a group; `rows` makes the rows anew, in the order of
+    the list, as lines of JSON.
     """
 
     total: int
-    candidates: Mapping[str, str]
+    candidates: Sequence[tuple[str, str, str]]
     judged: Sequence[Judged]
     rows: Callable[[], Iterable[bytes]]
     lines: Mapping[LineKey, Sequence[str]] = field(default_factory=dict)
@@ -75,7 +76,7 @@ def fleet_markdown(report: FleetReport) -> bytes:
 def _markdown(report: FleetReport) -> Iterator[str]:
     yield f"# {numbered(report.total, 'repository', 'repositories')} compared"
     yield ""
-    yield from (f"- {markdown(name)}: {markdown(title)}" for name, title in report.candidates.items())
+    yield from (f"- {markdown(name)}: {markdown(title)}" for name, title, _ in report.candidates)
     for one in report.judged:
         tally = one.tally
         yield from ("", f"## {markdown(tally.candidate)} against {markdown(tally.baseline)}: {one.verdict}", "")
@@ -125,7 +126,9 @@ def fleet_json(report: FleetReport) -> bytes:
         "tool": TOOL,
         "tool_version": gitleaks_eval.__version__,
         "repositories": report.total,
-        "candidates": [{"name": name, "title": title} for name, title in report.candidates.items()],
+        "candidates": [
+            {"name": name, "title": title, "identity": identity} for name, title, identity in report.candidates
+        ],
         "pairs": [_pair_json(report, one) for one in report.judged],
     }
     return (json.dumps(json_value(document), indent=2) + "\n").encode("ascii")

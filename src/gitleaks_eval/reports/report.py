@@ -86,13 +86,14 @@ COMPARISONS: tuple[Report[Compared], ...] = (
 )
 # Of many repositories: rows, what they amount to, and the rows of a shard, which have no verdict yet.
 ROWS, SHARD = "repositories.jsonl", "shard-{}.jsonl"
+TABLE: Report[Iterable[bytes]] = Report("repositories.parquet", lambda pieces, _: pieces)
 FLEETS: tuple[Report[FleetReport], ...] = (
     Report(ROWS, lambda report, _: report.rows()),
     Report("repositories.json", lambda report, _: [fleet_json(report)]),
     Report("repositories.md", lambda report, _: [fleet_markdown(report)]),
 )
 SHARDS: tuple[Report[Iterable[bytes]], ...] = (Report(SHARD, lambda pieces, _: pieces),)
-_EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS, *FLEETS, *SHARDS)
+_EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS, *FLEETS, *SHARDS, TABLE)
 # The names in the output folder that reports take; a candidate's folder has another.
 RESERVED = frozenset(report.name.partition("/")[0] for report in _EVERY if not report.name.startswith("{}"))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 from fleets import CAUSE, PAIR, comparison, difference, row
 
@@ -13,6 +14,7 @@ from gitleaks_eval.config.beside import Approval
 from gitleaks_eval.core.documents import DocumentError
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.reports.fleet import LineKey
+from gitleaks_eval.reports.parquet import parquet_pieces
 from gitleaks_eval.reports.repository_rows import Spool, read_row, row_line
 from gitleaks_eval.reports.shards import Question, is_of_shard, read_shards, shard_pieces, shard_rows
 from gitleaks_eval.scoring.fleet import PairRow, RepositoryRow
@@ -60,6 +62,16 @@ def test_a_row_is_read_as_it_was_written() -> None:
     assert read
     assert replace(read, differences=()) == replace(real, differences=())
     assert set(read.differences) == set(real.differences)
+
+
+def test_a_table_has_a_row_a_difference_and_one_for_each_repository_without_any() -> None:
+    table = pyarrow.parquet.read_table(io.BytesIO(b"".join(parquet_pieces(map(row_line, ROWS))))).to_pylist()
+    assert [(one["repository"], one["status"], one["count"]) for one in table] == [
+        *((f"repo{number}", "compared", None) for number in range(3)),
+        *((f"repo{number}", "compared", number) for number in range(3, 6)),
+        ("repo6", "incomplete", None),
+    ]
+    assert (table[6]["reason"], table[4]["cause"], table[4]["in_head"]) == ("is gone", CAUSE, True)
 
 
 @pytest.mark.parametrize(
