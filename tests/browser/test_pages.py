@@ -71,9 +71,10 @@ def test_a_page_opens_from_disk_asks_for_nothing_and_fits(
 
 def test_the_picture_of_the_tutorial_is_of_the_run_that_it_shows(chromium: Browser, tmp_path: Path) -> None:
     assert problems_of(ROOT / "docs/tutorial.md", tmp_path / "work") == []
-    page = opened(chromium, tmp_path / "work/gitleaks-eval-results/report.html")
-    assert "16 of 17" in page.inner_text("body")
-    page.screenshot(path=PICTURES / "tutorial.png")
+    for name, scheme in (("tutorial", "light"), ("tutorial-dark", "dark")):
+        page = opened(chromium, tmp_path / "work/gitleaks-eval-results/report.html", scheme=scheme)
+        assert "16 of 17" in page.inner_text("body")
+        page.screenshot(path=PICTURES / f"{name}.png")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,6 +19,7 @@ from gitleaks_eval.engine.option_table import OPTIONS
 from gitleaks_eval.plugin.folders import LINT
 from gitleaks_eval.reports.comparison import COMPARISON_SCHEMA_VERSION
 from gitleaks_eval.reports.evaluation_report import REPORT_SCHEMA_VERSION
+from gitleaks_eval.reports.report import COMPARISONS, REPORTS
 from gitleaks_eval.scenarios import catalogue as scenarios
 from gitleaks_eval.scenarios.scenario import Thresholds
 from gitleaks_eval.scoring.evaluated import LINT_CHECKS
@@ -181,7 +182,9 @@ def test_thresholds_in_the_docs_are_those_of_the_code() -> None:
         assert row.endswith(f"| {of_core:,} ms | {of_none:,} ms |")
 
 
-def test_each_schema_and_each_option_is_named() -> None:
+def test_each_report_each_schema_and_each_option_is_named() -> None:
+    for name in [*(one.name for one in REPORTS), *(one.name for one in COMPARISONS)]:
+        assert f"`{name.format('<scenario>')}`" in page("docs/reports.md")
     for schema in (PACKAGE / "schemas").iterdir():
         assert f"schemas/{schema.name})" in page("docs/reports.md")
     for document, version in {
