@@ -335,7 +335,9 @@ def test_only_selected_judges_call_and_a_part_of_them_leaves_the_reports_alone(
     result = run(pytester, ALONE, OURS, *options, "-v", "-k", "false_positive")
     result.assert_outcomes(passed=1, deselected=3)
     assert len(messages_server.posts) == 1
-    result.stdout.fnmatch_lines(["judge  false_positive *", "*no combined decision*", "PARTIAL  not all judges*"])
+    result.stdout.fnmatch_lines(
+        ["judge  false_positive *", "LLM score none*no combined decision*", "PARTIAL  not all judges*"]
+    )
     after = files(pytester)
     assert {name: after[name] for name in before} == before
     assert "judges.jsonl" not in after

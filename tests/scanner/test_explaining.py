@@ -34,7 +34,10 @@ def told(
         (tmp_path / "my.toml").write_text(config or EXTENDS, encoding="utf-8")
         status = command.main([name, f"--binary={binary}", "--config=my.toml", *arguments])
         out, err = capsys.readouterr()
-        text = out + err
+        # On a slow machine it says what goes on.
+        text = out + "".join(
+            line for line in err.splitlines(keepends=True) if not line.startswith("gitleaks-eval: still")
+        )
         for value in (PAT, KEY, ACME):
             assert value[5:13] not in text
         return status, text

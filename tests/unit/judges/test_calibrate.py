@@ -11,13 +11,15 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from gitleaks_eval.analysis.severity import LEVELS
+from gitleaks_eval.judges import calibrate as calibrate_module
 from gitleaks_eval.judges import calibrated
 from gitleaks_eval.judges.agreement import krippendorff_alpha, quadratic_kappa, rank_correlation
 from gitleaks_eval.judges.calibrate import calibrate, main, material_of
 from gitleaks_eval.judges.calibrated import calibration_path, keep_calibration, passing, prompt_sha256
-from gitleaks_eval.judges.faults import DA, FAULTLESS, FAULTS, FP, SC, SV
+from gitleaks_eval.judges.faults import DA, FAULTLESS, FAULTS, FP, SC, SV, Fault
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
+from gitleaks_eval.judges.verdict import Judgement, Verdict
 
 MODEL = "claude-opus-5-5"
 
@@ -165,6 +167,25 @@ def test_a_calibration_that_lacks_verdicts_does_not_pass_and_names_why(
     result = json.loads((tmp_path / "out").read_text(encoding="utf-8"))
     assert result["model_requested"] == "claude-opus-4-5-20251101"
     assert not any(one["passes"] for one in result["judges"].values())
+
+
+def test_one_missing_verdict_fails_its_dimension_however_right_the_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def right(fault: Fault, _: JudgeSettings) -> Judgement:
+        labels = {judge.dimension: fault.label(judge.dimension)[0] for judge in SHIPPED}
+        verdicts = [
+            Verdict(name, 0.25, "not_applicable" if label is None else "scored", score=label, raw_score=label)
+            for name, label in labels.items()
+        ]
+        if fault is FAULTS[3]:
+            verdicts[0] = Verdict(DA, 0.25, "unscored", "refusal", reasoning="declined")
+        return Judgement("llm", MODEL, MODEL, tuple(verdicts), None, None, {}, partial=False)
+
+    monkeypatch.setattr(calibrate_module, "_judged", right)
+    result = calibrate(JudgeSettings(models=(MODEL,)))
+    assert {name: (one["kappa"], one["unscored"], one["passes"]) for name, one in result["judges"].items()} == {
+        DA: (1.0, 1, False), FP: (1.0, 0, True), SC: (1.0, 0, True), SV: (1.0, 0, True),
+    }  # fmt: skip
+    assert not result["passes"]
 
 
 # --- what is remembered

@@ -20,12 +20,14 @@ from gitleaks_eval.judges.bands import found_band, noise_band
 from gitleaks_eval.judges.calibrate import material_of as whole_material_of
 from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import baseline_of, failed_checks, repository_facts, scenario_facts
+from gitleaks_eval.judges.faults import FAULTS as CALIBRATED
 from gitleaks_eval.judges.faults import Fault, finding
 from gitleaks_eval.judges.judge import checked_judges
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import PLACEHOLDERS, Template, as_data, load_template, render
 from gitleaks_eval.judges.question import Question, Reply, Verdicts
+from gitleaks_eval.judges.scoring import from_opinion
 from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import Judgement, Verdict, llm_score, with_cap
@@ -235,6 +237,37 @@ def test_the_documents_count_and_that_of_matching_both_stand_in_the_evidence_and
     assert SHIPPED[1].evidence(missing)["unexpected_findings"] == 1
 
 
+# What numbers alone say of faults that models are calibrated on, beside the score: one for each sub-dimension.
+SAID = {
+    "aws missing": (SC, 2, (3, 3, 1)),
+    "history missing": (SC, 3, (5, 5, 1)),
+    "every line off by one": (DA, 4, (5, 1, 5)),
+    "a third relabelled": (DA, 4, (5, 5, 2)),
+    "1 false positive": (FP, 4, (4, 2, 2)),
+    "a broad rule": (FP, 1, (1, 3, 1)),
+    "one severity a level up": (SV, 4, (4, 5, 4)),
+    "four severities two levels down": (SV, 3, (3, 3, 3)),
+    "every critical LOW": (SV, 2, (3, 3, 2)),
+    "every HIGH LOW": (SV, 1, (1, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_each_fault_lowers_the_sub_dimension_that_it_is_in(name: str) -> None:
+    dimension, score, parts = SAID[name]
+    (judge,) = (one for one in SHIPPED if one.dimension == dimension)
+    opinion = judge.heuristic(whole_material_of(next(fault for fault in CALIBRATED if fault.name == name)))
+    assert opinion is not None
+    assert (opinion.score, tuple(opinion.sub_scores.values())) == (score, parts)
+
+
+def test_of_many_rules_those_that_miss_most_are_shown_first() -> None:
+    wanted = [(f"{number:03}.py", f"rule-{number:03}", 1) for number in range(80)]
+    material = material_with(*wanted[:79], wanted=wanted)
+    shown = SHIPPED[0].evidence(material)["by_rule"]
+    assert (shown[0]["rule_id"], shown[0]["missed"], len(shown)) == ("rule-079", 1, 50)
+
+
 def test_a_truth_with_totals_only_is_judged_by_counts() -> None:
     places = [(f"file{number}.py", "rule", 1) for number in range(3)]
     material = material_with(*places, total_secrets=4)
@@ -281,6 +314,15 @@ def test_low_confidence_is_flagged_excluded_or_capped(policy: str, score: float,
     assert llm_score(verdicts) == (score, 4.0 if policy == "exclude" else 4.5, weights)
     assert [verdict.excluded for verdict in verdicts] == [False, policy == "exclude"]
     assert verdicts[1].capped == (policy == "cap")
+
+
+def test_a_low_score_of_low_confidence_is_not_raised_to_the_cap_and_07_is_not_low() -> None:
+    low = Verdict("a", 1, "scored", score=1, raw_score=1, confidence=0.2, low_confidence=True)
+    assert (with_cap(low, (), "cap").score, with_cap(low, (), "cap").capped) == (1, False)
+    for stated, is_low in ((0.7, False), (0.69, True)):
+        opinion = Opinion(4, dict.fromkeys(SHIPPED[0].sub_dimensions, 4), "said", stated)
+        verdict = from_opinion(Case(SHIPPED[0], SYNTHETIC), material_of(FAULTS[0]), opinion, "flag", "t")
+        assert verdict.low_confidence == is_low
 
 
 def test_one_unscored_judge_leaves_no_score() -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from builders import secret
 
+from gitleaks_eval.judges import asking
 from gitleaks_eval.judges.pair_evidence import Compared
 from gitleaks_eval.judges.pairwise import ORDERS, Order, PairPanel, PairVerdict, agreed, judge_pairs, opinion_of
+from gitleaks_eval.judges.question import ClientOptions, Question, Reply, Verdicts
 from gitleaks_eval.judges.settings import HEURISTIC, REPLAY, JudgeSettings
 from gitleaks_eval.scenarios.secrets import MASK
 from gitleaks_eval.scenarios.traces import Traces, identifying_traces_of, traces_of
@@ -104,3 +106,19 @@ def test_of_two_orders_the_lower_confidence_counts_and_one_without_a_score_leave
     silent = Order(ORDERS[1], None, unscored_kind="timeout", reasoning="no reply")
     found = agreed([sure, silent])
     assert (found.outcome, found.unscored_kind, found.preferred, found.score) == ("unscored", "timeout", None, None)
+
+
+def test_each_model_has_what_the_ones_before_it_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    left: list[tuple[int, float | None]] = []
+
+    def ask(questions: Any, options: ClientOptions, _: Any) -> Verdicts:
+        left.append((options.max_calls, options.max_cost))
+        paid = Reply("pairwise", None, "refusal", "no", "live", cost=0.25)
+        return Verdicts((paid, *[replace(paid, source="replay")] * (len(questions) - 1)), sent=3)
+
+    monkeypatch.setattr(asking, "ask", ask)
+    settings = JudgeSettings(models=("a", "b"), max_calls=10, max_cost=1.0, store=tmp_path)
+    questions = {number: Question("pairwise", "what?", ("one",)) for number in range(2)}
+    asking.put(questions, settings, "t", NOTHING)
+    # What was looked up costs nothing now.
+    assert left == [(10, 1.0), (7, 0.75)]
