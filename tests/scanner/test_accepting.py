@@ -135,7 +135,7 @@ def wider(team: Team, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, R
     [
         (".gitleaks.toml:26", "matches more than"),
         (".gitleaks.toml:3 [extend]", "hides more than"),
-        (".gitleaks.toml:26#2", "1 places where 0 are accepted"),
+        (".gitleaks.toml:26#2", "1 place where 0 are accepted"),
     ],
 )
 def test_a_wider_entry_and_one_that_hides_more_than_was_accepted_are_red_by_name(
@@ -269,7 +269,7 @@ def test_an_upgrade_that_starts_to_obey_entries_says_so_and_is_no_regression(upg
     assert reasons[0] == "8.30.1 starts to obey disabledRules and 3 [[allowlists]], which 8.18.4 ignores"
     # What the accepted entries alone hide is no news: a planted secret, a rule, a place.
     assert "1 lost in mixed-secrets, accepted" in reasons
-    assert "1 rules (generic-api-key)" in " ".join(reasons)
+    assert "1 rule (generic-api-key)" in " ".join(reasons)
     assert ran.line("LOST  ").endswith("hidden by .gitleaks.toml [extend] disabledRules[0], accepted")
     assert "generic-api-key" not in upgrade.pair["rules_lost"]
     assert upgrade.pair["entries_wider"] == []

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ran import RESULTS, Ran, evaluate
+from ran import RESULTS, Ran, evaluate, run
 
 from gitleaks_eval.coverage.builtin import builtin_document
 from gitleaks_eval.scanners.build import probe
 
 OLD, NEW = "8.18.4", "8.30.1"
+RULES = "--gitleaks-only=rules"
+AGAINST = "--gitleaks-baseline=base.json"
 BESIDE = "--gitleaks-only=rules,places,entries"
 ALL = "--gitleaks-only=scenarios,rules,places,entries"
 EXTENDS = "[extend]\nuseDefault = true\n"
@@ -114,6 +116,36 @@ def test_a_saved_baseline_knows_what_was_found_and_what_hid(project: Path) -> No
     assert (ran.status, set(ran.verdicts.values())) == (1, {"REGRESSION"})
     again = compared(project, "builtin", more=("--gitleaks-baseline=base.json", ALL))
     assert (again.status, [pair["reasons"] for pair in again.pairs.values()]) == (0, [["nothing differs"]])
+
+
+def test_what_a_build_loses_against_a_saved_baseline_is_accepted_for_these_two(
+    tmp_path: Path,
+) -> None:
+    base = tmp_path / "base.json"
+
+    def verdict(*options: str) -> str:
+        ran = evaluate(tmp_path, f"--gitleaks-version={NEW}", "--gitleaks-config=builtin", RULES, *options)
+        found: str = ran.pairs[NEW]["verdict"] if base.exists() and AGAINST in options else ""
+        return found
+
+    def changed(gone: str, **scanner: str) -> None:
+        saved = json.loads(base.read_text(encoding="utf-8"))
+        saved["scanner"].update(scanner)
+        saved["coverage"]["rules"]["fires"].append(gone)
+        base.write_text(json.dumps(saved), encoding="utf-8")
+
+    verdict("--gitleaks-save-baseline=base.json")
+    changed("zz-gone", version=OLD)
+    assert verdict(AGAINST) == "REVIEW"
+    accepted = run(
+        tmp_path, "--gitleaks-accept", "--gitleaks-yes", f"--gitleaks-version={NEW}", "--gitleaks-config=builtin",
+        AGAINST, CI="",
+    )  # fmt: skip
+    assert accepted.line("8.30.1 against base.json: 1 rule that 8.30.1 does not find (zz-gone)")
+    assert verdict(AGAINST) == "SAFE"
+    # Of a baseline of another configuration nobody has said anything.
+    changed("zz-gone", config_sha256="0" * 64)
+    assert verdict(AGAINST) == "REVIEW"
 
 
 def test_an_upgrade_says_what_it_starts_to_obey_and_what_that_loses_is_to_review(project: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitleaks_eval.config.beside import Acceptance
-from gitleaks_eval.core.text import few, shown_path
+from gitleaks_eval.core.text import few, numbered, shown_path
 from gitleaks_eval.coverage.accepting import Accepted, may_match_more
 from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, PATH, Entry
 from gitleaks_eval.coverage.places import Place
@@ -115,8 +115,8 @@ class Measure:
     def _wider(self, before: Acceptance, places: int, rules: int, *, is_same: bool) -> str:
         """Why an acceptance no longer holds."""
         more = [
-            f"{now} {what} where {then} {'is' if then == 1 else 'are'} accepted"
-            for now, then, what in ((places, before.places, "places"), (rules, before.rules, "rules"))
+            f"{numbered(now, what)} where {then} {'is' if then == 1 else 'are'} accepted"
+            for now, then, what in ((places, before.places, "place"), (rules, before.rules, "rule"))
             if now > then
         ]
         instead = "" if is_same else " for an entry that is no longer there"

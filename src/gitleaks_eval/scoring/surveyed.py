@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitleaks_eval.config.beside import Upgrade
-from gitleaks_eval.core.text import few
+from gitleaks_eval.core.text import few, numbered
 
 FOUND = frozenset({"fires", "reported_as"})
 SEEN = frozenset({"seen", "accepted"})
@@ -41,7 +41,7 @@ class Hiding:
         )
         # At a path that is allowed all rules are silent: that says nothing of how wide it is.
         counts = ((0 if self.kind == BY_PATH else self.rules, "rule"), (self.places, "place"))
-        parts = [f"{count} {name}{'s' * (count != 1)}" for count, name in counts if count]
+        parts = [numbered(count, name) for count, name in counts if count]
         nothing = "hides no usual place" if self.kind == BY_PATH else "not measured"
         return f"{self.where} {title}: {f'{does} ' + ' and '.join(parts) if parts else nothing}"
 
@@ -106,15 +106,15 @@ class Moves:
     def reasons(self) -> Iterator[str]:
         """A line for each list that is not empty, of one build with two configurations; what is lost first."""
         named = (
-            (self.rules_lost, "rules no longer fire"),
-            (self.places_lost, "places are no longer seen"),
-            (self.entries_wider, "entries are new or hide more"),
-            (self.rules_gained, "more rules fire"),
-            (self.places_gained, "more places are seen"),
+            (self.rules_lost, "rule no longer fires", "rules no longer fire"),
+            (self.places_lost, "place is no longer seen", "places are no longer seen"),
+            (self.entries_wider, "entry is new or hides more", "entries are new or hide more"),
+            (self.rules_gained, "more rule fires", "more rules fire"),
+            (self.places_gained, "more place is seen", "more places are seen"),
         )
-        for names, text in named:
+        for names, one, many in named:
             if names:
-                yield f"{len(names)} {text} ({few(names, NAMED_AT_MOST)})"
+                yield f"{len(names)} {one if len(names) == 1 else many} ({few(names, NAMED_AT_MOST)})"
         yield from self._accepted()
 
     def grouped(self, candidate: str) -> Iterator[str]:
@@ -124,13 +124,16 @@ class Moves:
             yield from self._upgraded()
             return
         if self.rules_lost:
-            yield f"{len(self.rules_lost)} rules that {candidate} does not find ({few(self.rules_lost, NAMED_AT_MOST)})"
+            lost = numbered(len(self.rules_lost), "rule")
+            yield f"{lost} that {candidate} does not find ({few(self.rules_lost, NAMED_AT_MOST)})"
         yield from _by_family(self.places_lost, 0, candidate)
         if self.entries_wider:
             listed = few(self.entries_wider, NAMED_AT_MOST)
-            yield f"{len(self.entries_wider)} entries hide more with {candidate} ({listed})"
+            hide = "1 entry hides" if len(self.entries_wider) == 1 else f"{len(self.entries_wider)} entries hide"
+            yield f"{hide} more with {candidate} ({listed})"
         if self.rules_gained:
-            yield f"{len(self.rules_gained)} more rules fire ({few(self.rules_gained, NAMED_AT_MOST)})"
+            fire = "1 more rule fires" if len(self.rules_gained) == 1 else f"{len(self.rules_gained)} more rules fire"
+            yield f"{fire} ({few(self.rules_gained, NAMED_AT_MOST)})"
         yield from _by_family(self.places_gained, 1, candidate)
         yield from self._accepted()
 
@@ -138,13 +141,13 @@ class Moves:
         left = self.to_review()
         lost = ((self.rules_lost, left.rules_lost, "rule"), (self.places_lost, left.places_lost, "place"))
         counts = ((len(all_of) - len(others), name) for all_of, others, name in lost)
-        parts = [f"{count} {name}{'s' * (count != 1)}" for count, name in counts if count]
+        parts = [numbered(count, name) for count, name in counts if count]
         if parts:
             yield f"{' and '.join(parts)} less, accepted: {'; '.join(dict.fromkeys(one.why for one in self.upgrades))}"
 
     def _accepted(self) -> Iterator[str]:
-        named = (("rules", self.rules_accepted), ("places", self.places_accepted))
-        parts = [f"{len(names)} {name} ({few(names, NAMED_AT_MOST)})" for name, names in named if names]
+        named = (("rule", self.rules_accepted), ("place", self.places_accepted))
+        parts = [f"{numbered(len(names), name)} ({few(names, NAMED_AT_MOST)})" for name, names in named if names]
         if parts:
             yield f"{' and '.join(parts)} lost to accepted entries alone"
 

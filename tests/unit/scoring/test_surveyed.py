@@ -164,7 +164,7 @@ def test_a_rule_or_a_place_that_is_lost_to_accepted_entries_alone_is_no_regressi
     after = replace(WHOLE, accepted_places=frozenset({place}))
     judged = pair(after, Asked(silent=(), accepted_rules=(name,)))
     assert (judged.verdict, judged.moves.rules_lost) == (SAFE, ())
-    assert judged.reasons == (f"1 rules ({name}) and 1 places ({place}) lost to accepted entries alone",)
+    assert judged.reasons == (f"1 rule ({name}) and 1 place ({place}) lost to accepted entries alone",)
     assert pair(WHOLE, Asked(silent=(name,))).verdict == REGRESSION
     # Without samples of the baseline the candidate's own survey says so.
     silent = replace(WHOLE, rules={**WHOLE.rules, name: False})
