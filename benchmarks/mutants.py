@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
@@ -216,14 +217,20 @@ class Held:
 
 
 def chosen_tests(mutant: Mutant, nearest: Sequence[Path], executing: set[Path], seconds: Mapping[Path, float]) -> Held:
-    """The files to try: of units the nearest first; of others the quickest first where they execute the mutant."""
+    """The files to try: some of units, the nearest first, and all others that execute the mutant.
+
+    Of those the nearest and the quickest take turns. Of what an import executes, some of the nearest.
+    """
     worth = executing if mutant.is_in_function else set(nearest)
     ordered = sorted(worth, key=lambda test: (nearest.index(test) if test in nearest else len(nearest), test))
     units = [test for test in ordered if test.parts[1] == "unit"]
     others = [test for test in ordered if test not in units]
     if mutant.is_in_function:
-        others.sort(key=seconds.__getitem__)
-    return Held(mutant, [*units[:UNITS_AT_MOST], *others[:OTHERS_AT_MOST]], len(ordered))
+        turns = zip(others, sorted(others, key=seconds.__getitem__), strict=True)
+        others = list(dict.fromkeys(chain.from_iterable(turns)))
+    else:
+        others = others[:OTHERS_AT_MOST]
+    return Held(mutant, [*units[:UNITS_AT_MOST], *others], len(ordered))
 
 
 def held(mutants: list[Mutant], files: list[Path], folder: Path) -> list[Held]:

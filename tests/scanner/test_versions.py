@@ -48,12 +48,14 @@ def test_betterleaks_is_evaluated_under_its_own_name_and_misses_the_aws_key_ids_
     result = pytester.runpytest_subprocess("--gitleaks-eval", "--gitleaks-version=betterleaks@1.4.0")
     assert result.ret == 1
     lone = [("aws-credentials", 2), ("aws-credentials", 4), ("cloud-mixed", 2), ("cloud-mixed", 6)]
+    needs = "another rule: it wants a find of aws-secret-access-key near it"
     result.stdout.fnmatch_lines(
         ["gitleaks-eval: betterleaks 1.4.0 (--gitleaks-version, *, sha256 *) | config builtin *"]
     )
     result.stdout.fnmatch_lines(
         ["FAIL  12 of 17 expected secrets found, 5 MISSED, 0 unexpected, canary found*"]
-        + [f"MISSED  {name}  *:{line}  aws-access-token  *" for name, line in [*lone, ("historical-secrets", 2)]]
+        + [f"MISSED  {name}  *:{line}  aws-access-token  CRITICAL  {needs}  *" for name, line in lone]
+        + ["MISSED  historical-secrets  *:2  aws-access-token  CRITICAL  fails *"]
     )
     document = report(pytester)
     assert (document["scanner"]["name"], document["scanner"]["version"]) == ("betterleaks", "1.4.0")
