@@ -259,3 +259,16 @@ def test_hostile_text_in_an_analysis_is_escaped_wherever_it_goes(
             assert "\ud800" not in json.dumps(json.loads(content), ensure_ascii=False), path
     scorecard = (pytester.path / "gitleaks-eval-results/scorecard.md").read_text(encoding="utf-8")
     assert "<b>" not in scorecard.replace("\\<b\\>", "")
+
+
+def test_what_is_shown_by_its_message_alone_keeps_its_traceback_for_other_plugins(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        "def pytest_exception_interact(node, call):\n"
+        "    print(len(call.excinfo.traceback) > 2, node.config.option.tbstyle)\n"
+    )
+    pytester.makepyfile(test_own=OWN_CHECK.replace("evidence, 2", "evidence, -1"))
+    options = analysed_corpus(pytester.path / "corpus")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "test_own.py", "-s")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*True auto"])
+    assert "check_at_most(" not in result.stdout.str()

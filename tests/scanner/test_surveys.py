@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import TALKATIVE, report
+from corpus import TALKATIVE, report, shipped_scenarios
 
 from gitleaks_eval.core.process import Finished
 from gitleaks_eval.core.resources import PACKAGE
@@ -218,7 +218,7 @@ def test_judges_lift_no_decision_above_what_the_survey_leaves(
     pytester: pytest.Pytester, scanner: list[str], evil: str
 ) -> None:
     judges = ["--gitleaks-judges", "--gitleaks-judge-mode=heuristic"]
-    pytester.runpytest_subprocess(*scanner, evil, *judges)
+    pytester.runpytest_subprocess(*scanner, evil, shipped_scenarios(pytester.path / "one", "api-keys"), *judges)
     assert report(pytester)["combined"]["guarded_decision"] == "FAIL"
     pytester.runpytest_subprocess(*judges)
     assert report(pytester)["combined"]["guarded_decision"] == "FAIL"

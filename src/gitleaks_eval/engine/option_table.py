@@ -209,7 +209,7 @@ class Group(NamedTuple):
 
 
 _UNDER_TEST = ("eval", "binary", "version", "config", "args")
-_ASKED = ("scenarios", "corpus", "real_repo", "only", "seed", "analysis", "findings")
+_ASKED = ("scenarios", "corpus", "real_repo", "real_repo_disk", "only", "seed", "analysis", "findings")
 _COMPARED = ("compare", "baseline", "save_baseline", "fail_on")
 _ACCEPTED = ("accept", "yes", "why")
 _JUDGES = (*(one.name for one in OPTIONS if one.name.startswith("judge")), "evaluation_mode")
