@@ -32,6 +32,9 @@ regexes = ["{hidden}"]
 id = "one-kind"
 regex = "{one}_[a-z]{{10}}"
 [[rules]]
+id = "words"
+regex = "word=(slack-bot-tok)"
+[[rules]]
 id = "other-kind"
 regex = "{other}_[a-z]{{10}}"
 """
@@ -76,6 +79,8 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "parts.txt": "part_abcdefgh_ijklmnop\n",
         "twice.txt": "first twice_abcdefghijkl\n\nsecond twice_abcdefghijkl\n",
         "kind.txt": "kind_abcdefghij\n",
+        # The id of the rule for slack.env holds this secret, and is masked.
+        "words.txt": "word=slack-bot-tok\n",
         "settings.py": "api_key = '" + "".join(map(chr, [*range(97, 109), *range(50, 58), *range(97, 109)])) + "'\n",
     }
     for name, text in files.items():

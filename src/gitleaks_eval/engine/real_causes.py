@@ -54,7 +54,7 @@ def causes_of(
     What cannot be looked into, or not in time, has none: it is a difference all the same.
     """
     causes = {change: f"reported as {rule} alone" for change, rule in still_reported(found, sides[0], sides[1]).items()}
-    causes |= {change: text for change in found if (text := _stated(change, names))}
+    causes |= {change: text for change in found if (text := stated(change, names))}
     masks = masks_made(session.workbench(names[0]).bench, repository.name)
     raw = {shown: text for text, shown in masks.shown.items()}
     ends = time.monotonic() + SECONDS_IN_ALL
@@ -69,7 +69,7 @@ def causes_of(
     return causes
 
 
-def _stated(change: Change, names: tuple[str, str]) -> str:
+def stated(change: Change, names: tuple[str, str]) -> str:
     """What the two findings say themselves."""
     old, new = change.baseline, change.candidate
     if old is None or new is None:

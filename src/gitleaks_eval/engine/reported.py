@@ -21,7 +21,7 @@ from gitleaks_eval.engine.scans import Scanned, prove, scanner_of, scenario_repo
 from gitleaks_eval.engine.shared import Bench, reported_folder, traces_folder
 from gitleaks_eval.repositories.head import head_contents, read_head
 from gitleaks_eval.scanners.decoded import encoded_texts
-from gitleaks_eval.scanners.suppressions import Told, suppressions
+from gitleaks_eval.scanners.suppressions import Suppression, Told, suppressions
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret, reveals
@@ -145,12 +145,17 @@ def _of_clone(unit: Unit, bench: Bench, repository: RealRepository, stop: thread
         beside = {
             "commit": cloned.commit,
             "shallow": cloned.shallow,
-            "suppressions": [asdict(one) for one in there.listed],
+            "suppressions": [_as_json(one) for one in there.listed],
             "suppressions_total": there.total,
         }
         provenance = _provenance(bench, scanned, repository.name, cloned.branch, cloned.commit)
         found = _reported(bench, scanned, provenance, findings, head_contents(cloned.path, seconds))
         return replace(found, beside=beside, production=production, peak_kib=scanned.scan.peak_kib)
+
+
+def _as_json(one: Suppression) -> dict[str, Any]:
+    # Only an entry of a baseline may be matched by its place.
+    return {name: value for name, value in asdict(one).items() if name != "by_place" or value}
 
 
 def _reported(  # noqa: PLR0913 - each is a word of its own
