@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ import pytest
 from pages import comparison, documents, evaluation
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from gitleaks_eval.judges.pairwise import ORDERS, Order, agreed
 from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
 
 pytestmark = pytest.mark.browser
@@ -66,6 +68,17 @@ def test_a_page_opens_from_disk_asks_for_nothing_and_fits(
     if width > 1000:
         PICTURES.mkdir(exist_ok=True)
         page.screenshot(path=PICTURES / f"{name}{'-dark' if scheme == 'dark' else ''}.png")
+
+
+def test_a_long_word_of_a_judge_or_a_path_widens_no_phone(chromium: Browser, tmp_path: Path) -> None:
+    compared, reports = comparison()
+    word = "deploy/id_rsa" * 12
+    orders = [Order(name, 1, confidence=1.0, reasoning=word, evidence_cited=(word,)) for name in ORDERS]
+    compared["pairs"][0] |= {"judge": replace(agreed(orders), mode="llm").as_json(), "rules_lost": [word]}
+    path = tmp_path / "judged.html"
+    path.write_bytes(b"".join(comparison_page(compared, reports)))
+    page = opened(chromium, path, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("name", NAMES)
