@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +12,7 @@ from pages import comparison, documents, evaluation
 from playwright.sync_api import Browser, Page, sync_playwright
 from shown import ROOT, problems_of
 
+from gitleaks_eval.judges.pairwise import ORDERS, Order, agreed
 from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
 
 pytestmark = pytest.mark.browser
@@ -75,6 +77,17 @@ def test_the_picture_of_the_tutorial_is_of_the_run_that_it_shows(chromium: Brows
         page = opened(chromium, tmp_path / "work/gitleaks-eval-results/report.html", scheme=scheme)
         assert "16 of 17" in page.inner_text("body")
         page.screenshot(path=PICTURES / f"{name}.png")
+
+
+def test_a_long_word_of_a_judge_or_a_path_widens_no_phone(chromium: Browser, tmp_path: Path) -> None:
+    compared, reports = comparison()
+    word = "deploy/id_rsa" * 12
+    orders = [Order(name, 1, confidence=1.0, reasoning=word, evidence_cited=(word,)) for name in ORDERS]
+    compared["pairs"][0] |= {"judge": replace(agreed(orders), mode="llm").as_json(), "rules_lost": [word]}
+    path = tmp_path / "judged.html"
+    path.write_bytes(b"".join(comparison_page(compared, reports)))
+    page = opened(chromium, path, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("name", NAMES)
