@@ -136,9 +136,8 @@ class _Parser:
             raise RegexError(f"the regex is nested more than {NESTED_AT_MOST} deep")
         choices: list[Node] = []
         items: list[Node] = []
-        while (ahead := self._ahead()) and ahead != ")":
-            if ahead == "|":
-                self.place += 1
+        while (ahead := self.text[self.place : self.place + 1]) and ahead != ")":
+            if self._take("|"):
                 choices.append(_sequence(items))
                 items = []
                 continue
@@ -155,10 +154,6 @@ class _Parser:
             items.append(self._repeated(self._one(flags, depth), flags))
         choices.append(_sequence(items))
         return choices[0] if len(choices) == 1 else Choice(tuple(choices))
-
-    def _ahead(self) -> str:
-        """The next character, empty at the end."""
-        return self.text[self.place : self.place + 1]
 
     def _take(self, expected: str) -> bool:
         if not self.text.startswith(expected, self.place):
@@ -242,12 +237,9 @@ class _Parser:
         return Repeat(item, least, most, lazy)
 
     def _counts(self) -> tuple[int, int | None] | None:
-        ahead = self._ahead()
-        if ahead in _COUNTS:
-            self.place += 1
-            return _COUNTS[ahead]
-        if ahead != "{":
-            return None
+        if (ahead := self.text[self.place : self.place + 1]) != "{":
+            self.place += ahead in _COUNTS
+            return _COUNTS.get(ahead)
         inside, closed, _ = self.text[self.place + 1 : self.place + 24].partition("}")
         least, comma, most = inside.partition(",")
         # Go takes what is no count for a brace.

@@ -86,14 +86,17 @@ class Tested:
             (ACCEPTED, "accepted, allowlisted by"),
         )
         for status, text in hidden:
-            if counts[status]:
+            by_none = sum(one.status == status and not one.hidden_by for one in self.places.placed)
+            if blamed := counts[status] - by_none:
                 hiding = most(
                     self.titles.get((one.index, one.address)) or one.title(self.root)
                     for placed in self.places.placed
                     if placed.status == status
                     for one in placed.hidden_by
                 )
-                yield f"{counts[status]} {text} {named(hiding) or UNKNOWN}"
+                yield f"{blamed} {text} {named(hiding)}"
+            if by_none:
+                yield f"in {by_none} no rule in force finds what the scanner's own find, and no entry hides it"
         if counts[NOT_SCANNED]:
             yield f"{counts[NOT_SCANNED]} more are never scanned by {self.scanner}"
         if not self.place_count:

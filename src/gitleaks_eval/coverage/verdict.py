@@ -216,7 +216,8 @@ class _Judging:
             return Verdict(NOT_APPLICABLE, f"{self.scanner} itself never looks there")
         if placed.status == NOT_ASKED:
             return Verdict(NOT_APPLICABLE, "not asked: what is planted there cannot be, or no rule finds it")
-        message = f"{title}: allowlisted by {placed.blame(self.root) or UNKNOWN}"
+        by = placed.blame(self.root) or UNKNOWN
+        message = f"{title}: allowlisted by {by}" if placed.hidden_by else f"{title}: not seen: {by}"
         if placed.status == ACCEPTED:
             return Verdict(PASSES, f"{message}, accepted")
         blamed = [self.by_spot.get((one.index, one.address)) for one in placed.hidden_by]

@@ -157,6 +157,8 @@ def test_places_that_nobody_can_be_blamed_for_fail_when_they_are_many() -> None:
     few, many = judged(seen=places(10, None)), judged(seen=places(11, None))
     assert [outcome(one, "place", ASKED[0].title) for one in (few, many)] == ["passes", "fails"]
     assert [one.whole for one in (few, many)] == [False, False]
+    assert "in 10 no rule in force finds what the scanner's own find, and no entry hides it" in few.tested
+    assert "allowlisted" not in few.tested + few.verdict("place", ASKED[0].title).message
 
 
 def test_an_entry_that_silences_a_rule_of_the_users_own_fails_but_not_in_that_rule() -> None:
