@@ -10,19 +10,19 @@ from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scoring.surveyed import Moves
 
 
-@pytest.mark.parametrize(("version", "is_offered"), [("8.26.0", True), ("8.30.1", False), ("", False)])
+@pytest.mark.parametrize(("version", "is_offered"), [("8.26.0", True), ("8.30.1", False)])
 def test_what_another_build_loses_is_offered_and_what_the_same_build_loses_is_a_regression(
     monkeypatch: pytest.MonkeyPatch, version: str, *, is_offered: bool
 ) -> None:
     candidates = [SimpleNamespace(name=name) for name in ("base", "head")]
     builds = {
         "base": SimpleNamespace(name="gitleaks", version="8.30.1"),
-        "head": SimpleNamespace(name="gitleaks", version=version) if version else None,
+        "head": SimpleNamespace(name="gitleaks", version=version),
     }
     session = SimpleNamespace(settings=SimpleNamespace(candidates=candidates, baseline=None), build=builds.get)
     known = {
         "surveyed": SimpleNamespace(rows=list, forgiven=()),
-        "surveyed_from": (),
+        "survey_read": (),
         "silent_for": (),
         "moves": Moves(rules_lost=("alpha",)),
         "upgrades_of": (),
