@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from gitleaks_eval.config.beside import Approval
+from gitleaks_eval.reports.real_differences import real_json
 from gitleaks_eval.scoring.real_differences import (
     KINDS,
     LOST,
@@ -139,6 +140,20 @@ def test_groups_come_by_rule_and_cause_head_first_and_the_largest_first() -> Non
     found = groups([comparison("one", ONE, *old), comparison("two", *many, ONE)])
     told = [(one.rule_id, one.count, one.in_head, one.repositories) for one in found]
     assert told == [("many", 3, 3, ("two",)), ("github-pat", 2, 2, ("one", "two")), ("old", 5, 0, ("one",))]
+
+
+def test_what_differs_in_a_repository_is_told_in_json_by_its_kind_and_in_production_once_more() -> None:
+    one = comparison("one", ONE, cause="a cause")
+    (told,) = real_json(Real((replace(one, production=replace(one, repository="as in production")),)))
+    production = told["production"]
+    assert (told["repository"], production["repository"], "production" in production) == (
+        "one",
+        "as in production",
+        False,
+    )
+    for listed in (told, production):
+        assert {kind: len(listed[kind]) for kind in KINDS if listed[kind]} == {LOST: 1}
+        assert (listed[LOST][0]["file_path"], listed[LOST][0]["cause"]) == ("a.env", "a cause")
 
 
 APPROVAL = Approval("github-*", "hidden by x [allowlist] paths[0]", ("on?",), "a test", "base", "head")
