@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from builders import git
@@ -278,9 +279,13 @@ def cluster() -> Iterator[Any]:
     """A scheduler and two workers of Dask, processes of this machine."""
     from distributed import LocalCluster  # noqa: PLC0415 - two seconds for one test
 
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-    ) as made:
+    # It leaves variables for its workers in our environment, and runs under test would have them, too.
+    with (
+        patch.dict(os.environ),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        ) as made,
+    ):
         yield made
 
 
