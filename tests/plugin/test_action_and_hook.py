@@ -199,7 +199,7 @@ def test_the_image_has_a_scanner_of_a_user_that_is_not_root(gitleaks: Callable[[
 
 def test_the_how_to_names_what_there_is() -> None:
     text = (ROOT / "docs/in-a-pull-request.md").read_text(encoding="utf-8")
-    github, gitlab, hooks = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", text, re.DOTALL))
+    _job, github, gitlab, hooks = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", text, re.DOTALL))
     inputs = yaml.safe_load((ROOT / "action.yml").read_bytes())["inputs"]
     (step,) = (one for one in github["jobs"]["evaluate"]["steps"] if "gitleaks-eval" in one["uses"])
     assert step["with"].keys() <= inputs.keys()

@@ -48,8 +48,9 @@ xdist.plugin
 """.split()
 # What a report is made of, compiled.
 TEMPLATES = "base.html", "comparison.html", "parts.html", "report.html"
-# What is tested; of it, what is a program and what brings the SDK are not imported.
+# What is tested; of it, what is a program and what brings the SDK or an extra are not imported.
 OURS = Path(gitleaks_eval.__file__).parent
+NOT_IMPORTED = ".__main__", ".judges.live", ".engine.fleet_dask", ".engine.store_url", ".reports.parquet"
 # What Python itself reads of the environment when it starts: with another value a run needs a Python of its own.
 READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
 # Runs that are about something else ask for no rules, places and entries, which would make each a second longer.
@@ -173,7 +174,7 @@ def _line(connection: socket.socket) -> str:
 def serve(connection: socket.socket, imported: Sequence[str]) -> None:
     """Fork a run for each that is asked for, until nobody can ask any more."""
     modules = (module.name for module in pkgutil.walk_packages([str(OURS)], f"{OURS.name}."))
-    ours = [name for name in modules if not name.endswith((".__main__", ".judges.live"))]
+    ours = [name for name in modules if not name.endswith(NOT_IMPORTED)]
     with _rewriting([*PLUGINS, OURS.name]):
         for name in [*IMPORTED, *PLUGINS, *ours, *imported]:
             with contextlib.suppress(ImportError):

@@ -66,8 +66,8 @@ def staged(
             if path.is_dir():
                 raise IsADirectoryError(f"{path} is a folder")
             # Renaming would put a file in the place of a device: root's /dev/null was lost so.
-            if path.exists() and not path.is_file():
-                raise FileExistsError(f"{path} is no regular file")
+            if path.is_char_device() or path.is_block_device():
+                raise FileExistsError(f"{path} is a device")
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
             ready[path] = Path(name)

@@ -101,7 +101,8 @@ def without_source(config: pytest.Config, call: pytest.CallInfo[None]) -> Iterat
     if call.excinfo is None or not _is_ours(call):
         yield
         return
-    style, traceback = config.option.tbstyle, call.excinfo.traceback
+    # The option is the terminal's, which may be switched off; this is what pytest takes then.
+    style, traceback = config.getoption("tbstyle", "auto"), call.excinfo.traceback
     config.option.tbstyle, call.excinfo.traceback = "value", traceback[-1:]
     try:
         yield
