@@ -18,7 +18,7 @@ SLOW = """\
 #!{python} -ISB
 import os, sys, time
 if sys.argv[1] == "git":
-    time.sleep(1)
+    time.sleep(0.5)
 os.execv({real!r}, [{real!r}, *sys.argv[1:]])
 """
 
@@ -89,7 +89,9 @@ def test_a_run_says_which_scenario_is_scanned_for_long(
     scanner = pytester.path / "slow"
     scanner.write_text(SLOW.format(python=sys.executable, real=str(gitleaks("8.30.1"))), encoding="utf-8")
     scanner.chmod(0o755)
-    pytester.makepyfile(sooner="from gitleaks_eval.engine import watching\nwatching.SECONDS = 0.2\n")
+    pytester.makepyfile(
+        sooner="from gitleaks_eval.engine import watching\nwatching.SECONDS, watching.EVERY_SECONDS = 0.2, 0.05\n"
+    )
     corpus = shipped_scenarios(tmp_path / "scenarios", "private-keys")
     arguments = ["-psooner", "--gitleaks-eval", corpus, f"--gitleaks-binary={scanner}", "--gitleaks-findings"]
     result = pytester.runpytest_subprocess(*arguments, *parallel)
