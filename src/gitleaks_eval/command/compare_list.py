@@ -34,7 +34,7 @@ from gitleaks_eval.reports.repository_rows import Spool
 from gitleaks_eval.reports.shards import is_of_shard, shard_pieces
 from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE
 from gitleaks_eval.repositories.listed import read_list
-from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW
+from gitleaks_eval.scoring.comparison import failing_verdicts
 from gitleaks_eval.scoring.fleet import RepositoryRow
 
 NAME = "compare"
@@ -117,7 +117,7 @@ def finished(report: FleetReport, reports: ReportFolder, table: Table | None, *,
     for line in fleet_lines(report):
         _say(line)
     _say(f"report: {shown_path(reports.path / 'repositories.md', Path.cwd())}")
-    failing = {REGRESSION, INCOMPLETE, *([] if accepts_review else [REVIEW])}
+    failing = failing_verdicts(accepts_review=accepts_review)
     return FAILED if any(one.verdict in failing for one in report.judged) else PASSED
 
 

@@ -6,7 +6,7 @@ from gitleaks_eval.checks.result import failed_ids
 from gitleaks_eval.judges.verdict import Combined
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.run import Run
-from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW
+from gitleaks_eval.scoring.comparison import failing_verdicts
 
 
 def why_failing(  # noqa: PLR0913 - each is a word of its own
@@ -27,7 +27,7 @@ def why_failing(  # noqa: PLR0913 - each is a word of its own
     reasons = [_of(name, "could not be evaluated whole") for name, run in runs.items() if run.incomplete]
     if compared:
         # What it excuses is as in its baseline.
-        failing = {REGRESSION, INCOMPLETE, *([] if accepts_review else [REVIEW])}
+        failing = failing_verdicts(accepts_review=accepts_review)
         verdicts = ((pair, pair.verdict) for pair in compared.deciding if pair.verdict in failing)
         reasons += [f"{pair.candidate} against {pair.baseline} is {verdict}" for pair, verdict in verdicts]
     else:

@@ -176,6 +176,11 @@ def are_one_build(baseline: Evaluated, candidate: Evaluated) -> bool:
     return are_one_scanner(baseline.scanner, candidate.scanner)
 
 
+def failing_verdicts(*, accepts_review: bool) -> frozenset[str]:
+    """The verdicts with which a comparison must not end well; with `accepts_review` a REVIEW does."""
+    return frozenset({REGRESSION, INCOMPLETE} if accepts_review else {REGRESSION, INCOMPLETE, REVIEW})
+
+
 def are_one_scanner(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether the `scanner` of two reports is the same version of the same scanner."""
     return all(one[name] == other[name] for name in ("name", "version"))
