@@ -8,7 +8,16 @@ from typing import Any
 import gitleaks_eval
 from gitleaks_eval.core.text import few, json_value, markdown, numbered, printable
 from gitleaks_eval.reports.evaluation_report import TOOL
-from gitleaks_eval.reports.real_differences import GROUPS_AT_MOST, ROWS_AT_MOST, UNPROVEN, group_row, kind_title
+from gitleaks_eval.reports.real_differences import (
+    GROUPS_AT_MOST,
+    ROWS_AT_MOST,
+    UNPROVEN,
+    group_row,
+    kind_title,
+    table_heading,
+    table_rest,
+    table_row,
+)
 from gitleaks_eval.scoring.fleet import Cause, Judged
 from gitleaks_eval.scoring.real_differences import KINDS, Group
 
@@ -83,40 +92,29 @@ def _markdown(report: FleetReport) -> Iterator[str]:
         yield from (f"- {markdown(reason)}" for reason in one.reasons())
         yield f"- {tally.compared} of {report.total} repositories compared, {tally.same} findings the same"
         if tally.unfinished:
-            yield from _table("Not compared", ("Repository", "Reason"))
+            yield from table_heading("Not compared", ("Repository", "Reason"))
             listed = [tally.unfinished[number] for number in sorted(tally.unfinished)]
-            yield from (_row(cells) for cells in listed[:ROWS_AT_MOST])
-            yield from _more(len(listed))
+            yield from (table_row(cells) for cells in listed[:ROWS_AT_MOST])
+            yield from table_rest(len(listed), "repositories.jsonl")
         causes = one.causes()
         if causes:
-            yield from _table("Largest causes", ("Findings", "In HEAD", "Repositories", "", "Rules", "Cause", "Change"))
+            yield from table_heading(
+                "Largest causes", ("Findings", "In HEAD", "Repositories", "", "Rules", "Cause", "Change")
+            )
             for cause in causes:
                 numbers = map(str, (cause.findings, cause.in_head, cause.repositories))
                 said = (kind_title(cause.kind), few(cause.rules), cause.cause or UNPROVEN)
-                yield _row((*numbers, *said, few(report.lines_of(one, cause), LINES_SHOWN)))
+                yield table_row((*numbers, *said, few(report.lines_of(one, cause), LINES_SHOWN)))
         if one.groups:
             headings = ("Findings", "In HEAD", "", "Rule", "Cause", "Repositories", "Approved")
-            yield from _table("Differences by rule and cause", headings)
-            yield from (_row(_group_cells(group, one.approved)) for group in one.groups[:ROWS_AT_MOST])
-            yield from _more(len(one.groups))
+            yield from table_heading("Differences by rule and cause", headings)
+            yield from (table_row(_group_cells(group, one.approved)) for group in one.groups[:ROWS_AT_MOST])
+            yield from table_rest(len(one.groups), "repositories.jsonl")
 
 
 def _group_cells(group: Group, approved: Mapping[Group, str]) -> Sequence[str]:
     names = f"{len(group.repositories)}: {few(group.repositories, GROUPS_AT_MOST)}"
     return (*group_row(group), names, approved.get(group, ""))
-
-
-def _table(title: str, headings: Sequence[str]) -> Iterator[str]:
-    yield from ("", f"### {title}", "", f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}")
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(map(markdown, cells))} |"
-
-
-def _more(total: int) -> Iterator[str]:
-    if total > ROWS_AT_MOST:
-        yield from ("", f"{total - ROWS_AT_MOST} more: see repositories.jsonl.")
 
 
 def fleet_json(report: FleetReport) -> bytes:

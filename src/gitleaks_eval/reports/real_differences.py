@@ -70,13 +70,13 @@ def real_markdown(real: Real) -> Iterator[str]:
     if not real.compared:
         return
     columns = ("Same", "Lost", "New", "Moved", "Relabelled", "Of another severity")
-    yield from _heading("Real repositories", ("Repository", "Commit", *columns, "Scans (ms)", "Peak (MiB)"))
+    yield from table_heading("Real repositories", ("Repository", "Commit", *columns, "Scans (ms)", "Peak (MiB)"))
     for one in real.compared:
         rows = [(one.repository, one)] + [(f"{one.repository}, in production", one.production)] * bool(one.production)
         for name, comparison in rows:
             assert comparison is not None  # noqa: S101 - left out above where there is none
             counts = [str(comparison.same), *(str(comparison.count(kind)) for kind in KINDS)]
-            yield _row([name, comparison.commit[:12], *counts, _times(comparison), _peaks(comparison)])
+            yield table_row([name, comparison.commit[:12], *counts, _times(comparison), _peaks(comparison)])
     yield from _groups_markdown(real)
     yield from _secrets_markdown(real)
 
@@ -86,10 +86,10 @@ def _groups_markdown(real: Real) -> Iterator[str]:
     if not found:
         return
     headings = ("Findings", "In HEAD", "", "Rule", "Cause", "Repositories", "Approved")
-    yield from _heading("Differences by rule and cause", headings)
+    yield from table_heading("Differences by rule and cause", headings)
     for group in found[:ROWS_AT_MOST]:
-        yield _row([*group_row(group), ", ".join(group.repositories), real.approved.get(group, "")])
-    yield from _more(len(found))
+        yield table_row([*group_row(group), ", ".join(group.repositories), real.approved.get(group, "")])
+    yield from table_rest(len(found), "comparison.json")
 
 
 def group_row(group: Group) -> list[str]:
@@ -103,7 +103,7 @@ def _secrets_markdown(real: Real) -> Iterator[str]:
     if not found:
         return
     headings = ("Repository", "", "Where", "Commit", "Rule", "Cause", "Findings", "HEAD")
-    yield from _heading("Secrets that differ", headings)
+    yield from table_heading("Secrets that differ", headings)
     for repository, one in sorted(found, key=lambda pair: (not pair[1].in_head, -pair[1].count))[:ROWS_AT_MOST]:
         where = f"{one.file_path}:{one.line_number}"
         cells = [
@@ -114,8 +114,8 @@ def _secrets_markdown(real: Real) -> Iterator[str]:
             _rules(one.rule_id, one),
             one.cause or UNPROVEN,
         ]
-        yield _row([*cells, str(one.count), "yes" if one.in_head else ""])
-    yield from _more(len(found))
+        yield table_row([*cells, str(one.count), "yes" if one.in_head else ""])
+    yield from table_rest(len(found), "comparison.json")
 
 
 def failed_text(real: Real) -> str:
@@ -185,14 +185,17 @@ def _rules(rule_id: str, one: Group | RealDifference) -> str:
     return f"{rule_id} -> {other}" if one.kind == RELABELLED and other else rule_id
 
 
-def _heading(title: str, headings: Sequence[str]) -> Iterator[str]:
+def table_heading(title: str, headings: Sequence[str]) -> Iterator[str]:
+    """The first lines of a table in Markdown, with its title."""
     yield from ("", f"### {title}", "", f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}")
 
 
-def _row(cells: Sequence[str]) -> str:
+def table_row(cells: Iterable[str]) -> str:
+    """A row of a table in Markdown, escaped."""
     return f"| {' | '.join(map(markdown, cells))} |"
 
 
-def _more(total: int) -> Iterator[str]:
+def table_rest(total: int, where: str) -> Iterator[str]:
+    """How many rows of a table are left out, and in which file they are."""
     if total > ROWS_AT_MOST:
-        yield from ("", f"{total - ROWS_AT_MOST} more: see comparison.json.")
+        yield from ("", f"{total - ROWS_AT_MOST} more: see {where}.")
