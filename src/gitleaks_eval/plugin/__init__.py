@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitleaks_eval.checks import CHECK_MARK
+from gitleaks_eval.core.speed import collector_paused
 from gitleaks_eval.engine.option_table import BY_NAME, FLAG, OPTIONS, grouped
 from gitleaks_eval.plugin import hookspecs
 from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_flag
@@ -58,11 +59,12 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     known = early_config.known_args_namespace
     added: list[str] = []
     if known.gitleaks_eval or known.gitleaks_judges:
-        from gitleaks_eval.plugin.arguments import (  # noqa: PLC0415 - as `activate` below
-            added_arguments,
-            begin_early,
-            refuse_showing,
-        )
+        with collector_paused():
+            from gitleaks_eval.plugin.arguments import (  # noqa: PLC0415 - as `activate` below
+                added_arguments,
+                begin_early,
+                refuse_showing,
+            )
 
         added = added_arguments(early_config, known.file_or_dir)
         begin_early(early_config, added, args)
@@ -91,7 +93,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _activating() -> ModuleType:
-    from gitleaks_eval.plugin import activate  # noqa: PLC0415 - 0.1 s that an inert run must not pay
+    with collector_paused():
+        from gitleaks_eval.plugin import activate  # noqa: PLC0415 - 0.1 s that an inert run must not pay
 
     return activate
 

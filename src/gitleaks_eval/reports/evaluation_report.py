@@ -1,8 +1,8 @@
 """`evaluation_report.json`: everything, for programs."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
@@ -23,37 +23,54 @@ TOOL = "gitleaks-eval"
 
 def evaluation_report(run: Run) -> Iterator[bytes]:
     """The report as JSON in pieces, one result and one finding a line; it follows schemas/report.schema.json."""
-    lists = {
-        "results": (json.dumps(result_fields(result)) for result in run.results),
-        "findings": _findings(run),
+    results = (json.dumps(result_fields(result)) for result in run.results)
+    return with_long_lists(_but_long_lists(run), {"results": results, "findings": _findings(run)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Anew:
+    """Rows that are made each time they are read, since all of them at once are the most memory of a run."""
+
+    rows: Callable[[], Iterator[Mapping[str, Any]]]
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return self.rows()
+
+
+def evaluation_document(run: Run) -> Mapping[str, Any]:
+    """The report as a document for `report.html`: its results have no expected and actual values."""
+    return {
+        **json_value(_but_long_lists(run)),
+        "results": _Anew(lambda: ({**_named(result), "nodeid": result.nodeid} for result in run.results)),
+        "findings": _Anew(lambda: map(json.loads, _findings(run))),
     }
-    return with_long_lists(
-        {
-            "schema_version": REPORT_SCHEMA_VERSION,
-            "tool": TOOL,
-            "tool_version": gitleaks_eval.__version__,
-            "generated_at": run.generated_at,
-            "mode": "synthetic",
-            "scanner": dict(run.scanner),
-            "corpus_sha256": run.corpus_sha256,
-            "summary": report_summary(run),
-            "dimensions": [_dimension(name, score) for name, score in run.scorecard.by_category.items()],
-            "scenarios": [_scenario(run, name, score) for name, score in run.scorecard.by_scenario.items()],
-            "metrics": metrics_json(run.planted_metrics()),
-            **({"corpora": metrics_json(corpora)} if (corpora := run.corpora_metrics()) else {}),
-            "incomplete": run.incomplete,
-            "partial": run.partial,
-            "reasons": list(run.reasons),
-            **({"only": list(run.only)} if run.only else {}),
-            **({"seed": run.seed} if run.seed != DEFAULT_SEED else {}),
-            "coverage": run.coverage.rows() if run.coverage else None,
-            **({"config_lint": [result_fields(result) for result in run.lint]} if run.lint else {}),
-            **llm_fields(run.judged, run.combined),
-            **({"judge_context": json_value(run.judge_context)} if run.judge_context else {}),
-            **real_world_fields(run),
-        },
-        lists,
-    )
+
+
+def _but_long_lists(run: Run) -> dict[str, Any]:
+    return {
+        "schema_version": REPORT_SCHEMA_VERSION,
+        "tool": TOOL,
+        "tool_version": gitleaks_eval.__version__,
+        "generated_at": run.generated_at,
+        "mode": "synthetic",
+        "scanner": dict(run.scanner),
+        "corpus_sha256": run.corpus_sha256,
+        "summary": report_summary(run),
+        "dimensions": [_dimension(name, score) for name, score in run.scorecard.by_category.items()],
+        "scenarios": [_scenario(run, name, score) for name, score in run.scorecard.by_scenario.items()],
+        "metrics": metrics_json(run.planted_metrics()),
+        **({"corpora": metrics_json(corpora)} if (corpora := run.corpora_metrics()) else {}),
+        "incomplete": run.incomplete,
+        "partial": run.partial,
+        "reasons": list(run.reasons),
+        **({"only": list(run.only)} if run.only else {}),
+        **({"seed": run.seed} if run.seed != DEFAULT_SEED else {}),
+        "coverage": run.coverage.rows() if run.coverage else None,
+        **({"config_lint": [result_fields(result) for result in run.lint]} if run.lint else {}),
+        **llm_fields(run.judged, run.combined),
+        **({"judge_context": json_value(run.judge_context)} if run.judge_context else {}),
+        **real_world_fields(run),
+    }
 
 
 REAL_FINDINGS_AT_MOST = 1000
@@ -136,6 +153,16 @@ def with_long_lists(document: Mapping[str, Any], lists: Mapping[str, Iterable[st
 def result_fields(result: CheckResult) -> dict[str, Any]:
     """A check result as the reports write it."""
     return {
+        **_named(result),
+        "expected": json.loads(result.expected),
+        "actual": json.loads(result.actual),
+        "nodeid": result.nodeid,
+        "duration_ms": round(result.duration_ms, 3),
+    }
+
+
+def _named(result: CheckResult) -> dict[str, Any]:
+    return {
         "check_id": result.check_id,
         "name": result.name,
         "category": result.category,
@@ -143,10 +170,6 @@ def result_fields(result: CheckResult) -> dict[str, Any]:
         "outcome": result.outcome,
         "passed": result.outcome in {PASSED, NOT_APPLICABLE},
         "message": result.message,
-        "expected": json.loads(result.expected),
-        "actual": json.loads(result.actual),
-        "nodeid": result.nodeid,
-        "duration_ms": round(result.duration_ms, 3),
     }
 
 

@@ -5,6 +5,7 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from gitleaks_eval.reports.judges import notes
@@ -209,7 +210,7 @@ def _hidden(document: Document) -> Iterator[tuple[str, Item]]:
 
 
 def _failed_tests(document: Document) -> Iterator[tuple[str, Item]]:
-    for row in (*document.get("config_lint", ()), *document.get("results", ())):
+    for row in chain(document.get("config_lint", ()), document.get("results", ())):
         if row["outcome"] not in {"failed", "error"}:
             continue
         is_check = row.get("scenario") is not None

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from gitleaks_eval.judges.verdict import log_lines
 from gitleaks_eval.reports.comment import COMMENT, comparison_comment, run_comment
 from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
-from gitleaks_eval.reports.evaluation_report import evaluation_report
+from gitleaks_eval.reports.evaluation_report import evaluation_document, evaluation_report
 from gitleaks_eval.reports.fleet import FleetReport, fleet_json, fleet_markdown
 from gitleaks_eval.reports.html import PAGE, comparison_page, document_of, run_page
 from gitleaks_eval.reports.in_pull_request import code_quality, sarif
@@ -58,7 +58,7 @@ def _analyses(run: Run) -> Mapping[str, Path]:
 
 
 def _comparison_page(compared: Compared) -> Iterable[bytes]:
-    runs = {name: document_of(evaluation_report(run)) for name, run in compared.runs.items()}
+    runs = {name: evaluation_document(run) for name, run in compared.runs.items()}
     return comparison_page(document_of([comparison_json(compared)]), runs)
 
 
@@ -66,7 +66,7 @@ REPORTS: tuple[Report[Run], ...] = (
     Report(REPORT, lambda run, _: evaluation_report(run)),
     Report(SCORECARD_JSON, lambda run, _: [scorecard_json(run)]),
     Report(SCORECARD, lambda run, _: [scorecard_markdown(run)]),
-    Report(PAGE, lambda run, _: run_page(document_of(evaluation_report(run)))),
+    Report(PAGE, lambda run, _: run_page(evaluation_document(run))),
     Report(SARIF, lambda run, _: [sarif({"": run})]),
     Report(CODE_QUALITY, lambda run, _: [code_quality([run])]),
     Report(COMMENT, lambda run, _: [run_comment(run)]),

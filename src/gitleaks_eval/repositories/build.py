@@ -1,6 +1,6 @@
 """A recipe becomes a git repository with the same commit ids and contents on every machine.
 
-The objects are written with GitPython's object database and git itself is never run, so no user's git
+The objects are written with GitPython's object database, in one pack, and git itself is never run, so no user's git
 configuration, hook, template or environment has a say.
 """
 
@@ -12,7 +12,8 @@ from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 
-from gitdb import IStream, LooseObjectDB
+from gitdb import OStream
+from gitdb.pack import PackEntity
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.scenarios.pattern import random_stream
@@ -42,11 +43,10 @@ class Tip:
 
 @dataclass(slots=True)
 class _History:
-    database: LooseObjectDB
+    objects: dict[bytes, OStream] = field(default_factory=dict)
     commits: dict[bytes, Tip] = field(default_factory=dict)
     branches: dict[str, Tip] = field(default_factory=dict)
     tags: dict[str, Tip] = field(default_factory=dict)
-    stored: set[bytes] = field(default_factory=set)
 
     def find(self, name: str, place: str) -> Tip:
         tip = self.branches.get(name) or self.tags.get(name)
@@ -55,11 +55,9 @@ class _History:
         return tip
 
     def store(self, kind: bytes, content: bytes) -> bytes:
-        # Most folders of a commit are those of the one before it, and gitdb writes each before it looks.
         object_id = hashlib.sha1(b"%s %d\0%s" % (kind, len(content), content), usedforsecurity=False).digest()
-        if object_id not in self.stored:
-            self.database.store(IStream(kind, len(content), BytesIO(content)))
-            self.stored.add(object_id)
+        if object_id not in self.objects:
+            self.objects[object_id] = OStream(object_id, kind, len(content), BytesIO(content))
         return object_id
 
 
@@ -72,7 +70,7 @@ def build(recipe: Recipe, path: Path, source: str = "recipe") -> None:
     """
     head = recipe.commits[0].branch if recipe.commits else DEFAULT_BRANCH
     git_dir = empty_repository(path, head)
-    history = _History(LooseObjectDB(str(git_dir / "objects")))
+    history = _History()
     for index, commit in enumerate(recipe.commits):
         _add_commit(history, recipe, commit, f"{source}: /commits/{index}")
     for name, object_id in _refs(history, recipe).items():
@@ -83,6 +81,16 @@ def build(recipe: Recipe, path: Path, source: str = "recipe") -> None:
         tree = dict(history.branches[head].tree) if recipe.commits else {}
         _write_files(history, recipe, recipe.staged, tree)
         (git_dir / "index").write_bytes(index_content(tree))
+    if history.objects:
+        _write_pack(history.objects, git_dir / "objects/pack")
+
+
+def _write_pack(objects: Mapping[bytes, OStream], folder: Path) -> None:
+    # Not loose: each of them would be a file, most in a folder of its own, to be hashed and removed one by one.
+    pack, index = BytesIO(), BytesIO()
+    pack_id, _ = PackEntity.write_pack(list(objects.values()), pack.write, index.write)
+    (folder / f"pack-{pack_id.hex()}.pack").write_bytes(pack.getvalue())
+    (folder / f"pack-{pack_id.hex()}.idx").write_bytes(index.getvalue())
 
 
 def empty_repository(path: Path, head: str = DEFAULT_BRANCH) -> Path:
