@@ -8,7 +8,8 @@ from gitleaks_eval.command.asking import PASSED, told, waiting
 from gitleaks_eval.command.line import PROGRAM, Parser
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.reports.html import PAGE, comparison_page, run_page, trend_page
+from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
+from gitleaks_eval.reports.report import PAGE
 from gitleaks_eval.reports.rewriting import write_page
 from gitleaks_eval.reports.saved import Document, saved_comparison, saved_report, saved_reports
 

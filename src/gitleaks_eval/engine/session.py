@@ -4,17 +4,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from gitleaks_eval import coverage, engine
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.config.beside import Beside, file_at, files_beside
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.own_tests import check_tests
-from gitleaks_eval.coverage.subject import Subject, subject_of
 from gitleaks_eval.engine.candidates import Trial
-from gitleaks_eval.engine.comparing import Comparing
-from gitleaks_eval.engine.obeying import Obeyed, lost_by_obeying, obeyed_beside
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.subjects import Subjects
@@ -23,6 +21,11 @@ from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from gitleaks_eval.coverage.subject import Subject
+    from gitleaks_eval.engine.comparing import Comparing
+    from gitleaks_eval.engine.obeying import Obeyed
 
 
 class Session:
@@ -55,7 +58,8 @@ class Session:
         }
         for besides in self.beside.values():
             for beside in besides:
-                check_tests(beside)
+                if beside.tests:
+                    coverage.own_tests.check_tests(beside)
         self._of_root = tuple(file_at(settings.root / NAME)) if settings.compares else ()
         self._subjects = subjects
         self._is_worker = is_worker
@@ -130,12 +134,12 @@ class Session:
         return self.workbench(trial.candidate).analysis(trial.subject)
 
     @property
-    def comparing(self) -> Comparing | None:
+    def comparing(self) -> "Comparing | None":
         """What a failure is compared with; None where nothing is compared."""
         if self._comparing is None and self.settings.compares and self.shared:
             saved = self.settings.baseline
             name = saved.name if saved else self.settings.candidates[0].name
-            self._comparing = Comparing(
+            self._comparing = engine.comparing.Comparing(
                 name,
                 saved,
                 self.settings.accepts_review,
@@ -144,7 +148,7 @@ class Session:
             )
         return self._comparing
 
-    def subject(self, candidate: str, seed: str = DEFAULT_SEED) -> Subject:
+    def subject(self, candidate: str, seed: str = DEFAULT_SEED) -> "Subject":
         """The configuration of a candidate, as its build reads it.
 
         Raises:
@@ -154,9 +158,9 @@ class Session:
         build = self.build(candidate)
         if build is None or one.configuration is None:
             raise EvaluationError("there is no scanner to ask")
-        return subject_of(one.configuration, build, seed)
+        return coverage.subject.subject_of(one.configuration, build, seed)
 
-    def obeyed(self, candidate: str) -> Obeyed:
+    def obeyed(self, candidate: str) -> "Obeyed":
         """What the version of a candidate obeys in its configuration, and that of the baseline ignores.
 
         Raises:
@@ -164,9 +168,11 @@ class Session:
         """
         saved, first = self.settings.baseline, self.settings.candidates[0].name
         if not self.settings.compares or self.settings.analyses or (saved is None and candidate == first):
-            return Obeyed()
+            return engine.obeying.Obeyed()
         if candidate not in self._obeyed:
-            self._obeyed[candidate] = obeyed_beside(self.subject(candidate), saved or self.subject(first))
+            self._obeyed[candidate] = engine.obeying.obeyed_beside(
+                self.subject(candidate), saved or self.subject(first)
+            )
         return self._obeyed[candidate]
 
     def lost_by_obeying(self, candidate: str, subject: Scenario | RealRepository) -> Collection[Place]:
@@ -177,7 +183,9 @@ class Session:
         """
         if not isinstance(subject, Scenario):
             return ()
-        return lost_by_obeying(self.obeyed(candidate), self.workbench(candidate), self.turns(candidate), subject)
+        return engine.obeying.lost_by_obeying(
+            self.obeyed(candidate), self.workbench(candidate), self.turns(candidate), subject
+        )
 
     def start(self, identities: Iterable[Identity]) -> None:
         """Start the analyses that these checks need, for each candidate in this order."""

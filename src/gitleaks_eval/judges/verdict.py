@@ -1,6 +1,5 @@
 """What a judge concluded, and what the verdicts of all judges amount to. Pure: imports no pytest."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -238,8 +237,3 @@ def judgement_from_json(document: Mapping[str, Any]) -> Judgement:
     )
     rest = {name: value for name, value in document.items() if name != "judges"}
     return Judgement(**{**rest, "verdicts": verdicts, "warnings": tuple(document["warnings"])})
-
-
-def log_lines(calls: Sequence[Call]) -> bytes:
-    """`judges.jsonl`: a line a call."""
-    return "".join(json.dumps(asdict(call)) + "\n" for call in calls).encode("ascii")

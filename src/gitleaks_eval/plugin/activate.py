@@ -10,28 +10,19 @@ import pytest
 from gitleaks_eval.checks.marked import category_marker
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.keeper import die_with_parent
-from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.engine.earlier_reports import begin_reports
-from gitleaks_eval.engine.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
-from gitleaks_eval.engine.judging_pairs import check_pairwise
 from gitleaks_eval.engine.kinds import DEFAULT, ENTRIES, PLACES, RULES
 from gitleaks_eval.engine.kinds import SURVEYS as SURVEY_KINDS
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings, read_settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import load_subjects
-from gitleaks_eval.judges.settings import JudgeSettings, read_judge_settings
-from gitleaks_eval.judges.shipped import SHIPPED
-from gitleaks_eval.plugin.accepting import accept_entries
+from gitleaks_eval.plugin import later
 from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, names_own_tests, only_shows
 from gitleaks_eval.plugin.begin import Begin
-from gitleaks_eval.plugin.items import Items
-from gitleaks_eval.plugin.judges import JudgeHooks, ask_users
-from gitleaks_eval.plugin.state import ITEMS, WORKER_INPUT
+from gitleaks_eval.plugin.state import WORKER_INPUT, TakingPart
 from gitleaks_eval.scoring.scorecard import CATEGORIES
-
-__all__ = ["accept_entries", "activate"]
 
 
 def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
@@ -63,16 +54,17 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
             shared,
             is_worker=is_worker,
         )
-        judging, pairwise = _judging(config, root, session, alone=not checks) if judges else (None, None)
-        items = Items(config, session, judging, pairwise, checks=checks)
-        begin = None if is_worker else Begin(config, items)
+        part = TakingPart(session, checks)
+        if judges:
+            judging, pairwise = later.judges.begin_judging(config, root, session, alone=not checks)
+            part = TakingPart(session, checks, judging, pairwise)
+        begin = None if is_worker else Begin(config, part)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
-    config.pluginmanager.register(items, ITEMS)
-    if judging:
-        config.pluginmanager.register(JudgeHooks(judging), "gitleaks_eval_judging")
     if begin:
         config.pluginmanager.register(begin, "gitleaks_eval_controller")
+    else:
+        later.items.register_items(config, part)
     for category in CATEGORIES:
         config.addinivalue_line("markers", f"{category_marker(category)}: the category {category}")
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
@@ -96,24 +88,3 @@ def _stop_on_signals() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
-
-
-def _judging(
-    config: pytest.Config, root: Root, session: Session, *, alone: bool
-) -> tuple[Judging | None, JudgeSettings | None]:
-    """The judges of one candidate, None where there are several; and how pairs are judged, None where none is."""
-    settings, compares = read_judge_settings(root, session.settings.output), session.settings.compares
-    check_sdk(settings)
-    pairwise = settings if compares else None
-    if pairwise:
-        check_pairwise(pairwise)
-    if len(session.settings.candidates) > 1:
-        refuse_too_many_calls(settings, 0, planned_for_pairs(session.settings, settings))
-        return None, pairwise
-    judges = list(SHIPPED)
-    ask_users(config, judges)
-    judging = Judging(session, settings, judges, alone=alone)
-    if config.getoption("tx", None) and not is_narrowed(config):
-        # The workers collect, and an error of theirs would not end the run as one of usage.
-        judging.refuse_too_many_calls(judging.cases)
-    return judging, pairwise

@@ -7,24 +7,23 @@ from typing import Any
 
 import pytest
 
+from gitleaks_eval import engine, reports
 from gitleaks_eval.checks.result import SURVEY
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import printable, shown_path, without_surrogates
 from gitleaks_eval.engine.begin import find_scanners, judged_title, lay_out
-from gitleaks_eval.engine.coverage import check_own_tests, start_survey
 from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.engine.watching import UNDER_WAY, Watch, to_terminal
+from gitleaks_eval.plugin import later
 from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 from gitleaks_eval.plugin.command_line import is_typed
 from gitleaks_eval.plugin.folders import CHECKS
-from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.ledger import Recorder
-from gitleaks_eval.plugin.state import WORKER_INPUT
-from gitleaks_eval.reports.files import planned, read_report, within
+from gitleaks_eval.plugin.state import WORKER_INPUT, TakingPart
 from gitleaks_eval.reports.folder import PARTIAL
-from gitleaks_eval.reports.report import ANALYSES, REPORT
+from gitleaks_eval.reports.report import ANALYSES, REPORT, planned, within
 from gitleaks_eval.scenarios.scenario import corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
@@ -34,11 +33,11 @@ NOT_APPLICABLE_STATUS = ("not applicable", "n", ("N/A", {"cyan": True}))
 class Begin:
     """The hooks that begin a run, in the one process that keeps the ledger."""
 
-    def __init__(self, config: pytest.Config, items: Items) -> None:
+    def __init__(self, config: pytest.Config, part: TakingPart) -> None:
         self._config = config
-        self._items = items
-        self._session = items.session
-        self._settings = items.session.settings
+        self._part = part
+        self._session = part.session
+        self._settings = part.session.settings
         self._recorder = Recorder()
         self._under_test: list[UnderTest] = []
         self._private = ExitStack()
@@ -47,18 +46,28 @@ class Begin:
         self._only_collects = only_shows(config)
         self._names_tests = config.get_verbosity(pytest.Config.VERBOSITY_TEST_CASES) > 0
         self._is_telling = False
-        self._saved = None if items.checks else self._saved_report()
+        self._saved = None if part.checks else self._saved_report()
         _check_parallel(config)
         if self._is_full and not self._only_collects:
             self._check_output()
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self) -> None:
-        """Find the scanners before the header names them, and lay out what the workers share.
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> Generator[None]:
+        """Find the scanners before the header names them, begin to scan, and then load what a scan need not wait for.
 
         Raises:
             pytest.UsageError: when there is no room for temporary files, or a test is of a rule that is not there.
         """
+        self._find()
+        yield
+        self._start_ahead()
+        items = later.items.register_items(self._config, self._part)
+        # This hook is under way: it does not see whoever comes now.
+        items.pytest_sessionstart(session)
+        finish = later.finish.Finish(self._config, items, self._under_test, self._recorder, self._saved)
+        self._config.pluginmanager.register(finish, "gitleaks_eval_closing")
+
+    def _find(self) -> None:
         try:
             check_room()
         except InputError as error:
@@ -71,7 +80,8 @@ class Begin:
         self._session.builds = {one.candidate.name: one.build for one in self._under_test}
         try:
             for candidate in self._settings.candidates:
-                check_own_tests(self._session, candidate)
+                if any(beside.tests for beside in self._session.beside[candidate.name]):
+                    engine.coverage.check_own_tests(self._session, candidate)
         except InputError as error:
             raise pytest.UsageError(str(error)) from None
         if folder:
@@ -112,8 +122,7 @@ class Begin:
         if self._session.shared:
             node.workerinput[WORKER_INPUT] = self._session.shared.as_json()
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self) -> None:
+    def _start_ahead(self) -> None:
         """Begin while pytest collects, with what will be selected for sure; in a parallel run the workers do."""
         if self._session.shared and not self._config.pluginmanager.has_plugin("dsession"):
             chosen = ("keyword", "markexpr", "lf", "deselect", "stepwise", "maxfail")
@@ -123,11 +132,7 @@ class Begin:
             for candidate in self._settings.candidates if is_whole or is_typed(self._config) else ():
                 self._session.workbench(candidate.name).start(names)
             for candidate in self._settings.candidates if is_whole else ():
-                start_survey(self._session, candidate)
-        from gitleaks_eval.plugin.finish import Finish  # noqa: PLC0415 - 20 ms, while the first scans are under way
-
-        finish = Finish(self._config, self._items, self._under_test, self._recorder, self._saved)
-        self._config.pluginmanager.register(finish, "gitleaks_eval_closing")
+                engine.coverage.start_survey(self._session, candidate)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be collected may hold checks: the run is not complete."""
@@ -156,10 +161,12 @@ class Begin:
         """Remove what the run shared."""
         if self._watch:
             self._watch.stop()
+        # A run that ends before its tests has nobody else who would.
+        self._session.close()
         self._private.close()
 
     def _saved_report(self) -> Mapping[str, Any]:
-        return read_report(
+        return reports.files.read_report(
             self._settings.output,
             corpus_sha256(self._session.scenarios),
             scanned=self._settings.analyses == self._settings.output / ANALYSES,
@@ -183,11 +190,11 @@ class Begin:
                 settings.reports.refuse_foreign(names)
 
     def _judges(self) -> Iterator[str]:
-        used = self._items.judging.settings if self._items.judging else self._items.pairwise
+        used = self._part.judging.settings if self._part.judging else self._part.pairwise
         if used:
             by = f"({' '.join(filter(None, (used.mode, used.model)))})"
-            number = len(self._items.judging.judges) if self._items.judging else 0
-            names = [f"{number} judges"] * bool(number) + ["the pairwise judge"] * bool(self._items.pairwise)
+            number = len(self._part.judging.judges) if self._part.judging else 0
+            names = [f"{number} judges"] * bool(number) + ["the pairwise judge"] * bool(self._part.pairwise)
             yield f"{' and '.join(names)} {by}"
 
     def _progress(self, text: str) -> None:
@@ -200,7 +207,7 @@ class Begin:
         if self._config.get_verbosity() >= 0 and self._config.pluginmanager.has_plugin("terminalreporter"):
             self._watch = Watch(folder / UNDER_WAY, to_terminal())
         titles = [self._judged_title(one) for one in self._under_test]
-        judges = self._items.judging is not None or self._items.pairwise is not None
+        judges = self._part.judging is not None or self._part.pairwise is not None
         self._session.shared = lay_out(self._settings, self._under_test, folder, titles, judges=judges)
 
     def _judged_title(self, one: UnderTest) -> str:

@@ -30,17 +30,11 @@ from gitleaks_eval.reports.causes import causes
 from gitleaks_eval.reports.comment import comparison_comment
 from gitleaks_eval.reports.comparison import Compared, comparison_markdown
 from gitleaks_eval.reports.evaluation_report import report_summary
-from gitleaks_eval.reports.files import (
-    COMPARISON,
-    add_to_job_summary,
-    update_reports,
-    within,
-    write_all,
-)
+from gitleaks_eval.reports.files import add_to_job_summary, update_reports, write_all
 from gitleaks_eval.reports.folder import PARTIAL, is_any, is_partial
 from gitleaks_eval.reports.in_pull_request import annotations
 from gitleaks_eval.reports.judges import judges_lines, llm_fields
-from gitleaks_eval.reports.report import REPORT, SCORECARD
+from gitleaks_eval.reports.report import COMPARISON, REPORT, SCORECARD, within
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import scorecard_markdown
 from gitleaks_eval.reports.terminal import Line, Troubles, comparison_section, run_lines

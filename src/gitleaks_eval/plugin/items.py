@@ -19,15 +19,12 @@ from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.coverage.result import TEST
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
-from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.engine.kinds import RULES
 from gitleaks_eval.engine.relieved import accepted_in, explained
-from gitleaks_eval.engine.session import Session
-from gitleaks_eval.judges.settings import JudgeSettings
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
-from gitleaks_eval.plugin.judges import register_judge_fixtures
+from gitleaks_eval.plugin.judges import JudgeHooks, register_judge_fixtures
 from gitleaks_eval.plugin.outcome import (
     Left,
     excuse_report,
@@ -40,7 +37,7 @@ from gitleaks_eval.plugin.outcome import (
 )
 from gitleaks_eval.plugin.own_tests import OwnTest, OwnTests, own_files, own_tests
 from gitleaks_eval.plugin.real import register_real_fixtures
-from gitleaks_eval.plugin.state import COLLECTED, IDENTITY
+from gitleaks_eval.plugin.state import COLLECTED, IDENTITY, ITEMS, TakingPart
 from gitleaks_eval.plugin.surveys import register_survey_fixtures, survey_identity
 from gitleaks_eval.scenarios.scenario import RealRepository
 
@@ -63,22 +60,23 @@ class _CheckModule(pytest.Module):
         return name.startswith("test_") and name not in self.left_out
 
 
+def register_items(config: pytest.Config, part: TakingPart) -> "Items":
+    """Let what takes part collect and be run."""
+    items = Items(config, part)
+    config.pluginmanager.register(items, ITEMS)
+    if part.judging:
+        config.pluginmanager.register(JudgeHooks(part.judging), "gitleaks_eval_judging")
+    return items
+
+
 class Items:
     """The hooks that collect checks, give them what they ask for, and attach what they left."""
 
-    def __init__(
-        self,
-        config: pytest.Config,
-        session: Session,
-        judging: Judging | None,
-        pairwise: JudgeSettings | None,
-        *,
-        checks: bool,
-    ) -> None:
-        self.session = session
-        self.judging = judging
-        self.pairwise = pairwise
-        self.checks = checks
+    def __init__(self, config: pytest.Config, part: TakingPart) -> None:
+        self.session = part.session
+        self.judging = part.judging
+        self.pairwise = part.pairwise
+        self.checks = part.checks
         self.left = Left()
         self.collected = Collected({}, {})
         self._config = config

@@ -6,15 +6,45 @@ from dataclasses import dataclass
 import pytest
 
 from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
+from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.judging import Judging
+from gitleaks_eval.engine.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
+from gitleaks_eval.engine.judging_pairs import check_pairwise
+from gitleaks_eval.engine.session import Session
 from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.judge import Judge
+from gitleaks_eval.judges.settings import JudgeSettings, read_judge_settings
+from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Verdict
-from gitleaks_eval.plugin.arguments import only_shows
+from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 
 CASE: pytest.StashKey[Case] = pytest.StashKey()
 VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()
+
+
+def begin_judging(
+    config: pytest.Config, root: Root, session: Session, *, alone: bool
+) -> tuple[Judging | None, JudgeSettings | None]:
+    """The judges of one candidate, None where there are several; and how pairs are judged, None where none is.
+
+    Raises:
+        InputError: when something that the user gave is wrong on sight.
+    """
+    settings, compares = read_judge_settings(root, session.settings.output), session.settings.compares
+    check_sdk(settings)
+    pairwise = settings if compares else None
+    if pairwise:
+        check_pairwise(pairwise)
+    if len(session.settings.candidates) > 1:
+        refuse_too_many_calls(settings, 0, planned_for_pairs(session.settings, settings))
+        return None, pairwise
+    judges = list(SHIPPED)
+    ask_users(config, judges)
+    judging = Judging(session, settings, judges, alone=alone)
+    if config.getoption("tx", None) and not is_narrowed(config):
+        # The workers collect, and an error of theirs would not end the run as one of usage.
+        judging.refuse_too_many_calls(judging.cases)
+    return judging, pairwise
 
 
 def ask_users(config: pytest.Config, judges: list[Judge]) -> None:

@@ -12,7 +12,6 @@ from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAF
 from gitleaks_eval.scoring.differences import Difference
 from gitleaks_eval.scoring.surveyed import ACCEPTED, NEVER_FIRES, Hiding, Surveyed
 
-COMMENT = "comment.md"
 # By which the one comment of ours is found again.
 MARK = "<!-- gitleaks-eval -->"
 # GitHub takes 65,536 characters.

@@ -40,7 +40,7 @@ class _Anew:
 def evaluation_document(run: Run) -> Mapping[str, Any]:
     """The report as a document for `report.html`: its results have no expected and actual values."""
     return {
-        **json_value(_but_long_lists(run)),
+        **{name: json_value(value) for name, value in _but_long_lists(run).items()},
         "results": _Anew(lambda: ({**_named(result), "nodeid": result.nodeid} for result in run.results)),
         "findings": _Anew(lambda: map(json.loads, _findings(run))),
     }

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.schema import report_problems
-from gitleaks_eval.judges.verdict import Combined, Judged, log_lines
+from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.evaluation_report import with_long_lists
 from gitleaks_eval.reports.folder import ReportFolder
-from gitleaks_eval.reports.html import PAGE, run_page
-from gitleaks_eval.reports.judges import HEADING, judges_markdown, llm_fields
+from gitleaks_eval.reports.html import run_page
+from gitleaks_eval.reports.judges import HEADING, judges_markdown, llm_fields, log_lines
 from gitleaks_eval.reports.report import (
     ALWAYS,
     ANALYSIS,
+    COMPARISON,
     COMPARISONS,
     JUDGE_LOG,
     JUDGED,
+    ONE,
+    PAGE,
     REPORT,
     REPORTS,
     SCENARIO,
@@ -28,16 +31,14 @@ from gitleaks_eval.reports.report import (
     SCORECARD_JSON,
     Of,
     Report,
+    within,
 )
 from gitleaks_eval.reports.run import Run
 
 if TYPE_CHECKING:
     from gitleaks_eval.judges.settings import JudgeSettings
 
-COMPARISON = tuple(report.name for report in COMPARISONS if report.per == ALWAYS)
 SUMMARY_AT_MOST = 900_000
-# Of that of which there is always one file, whatever it is called.
-_ONE = ("",)
 
 
 def write_all(
@@ -59,21 +60,9 @@ def write_all(
                 if not (compared and within(folder, name) in COMPARISON):
                     yield within(folder, name), pieces
         if compared:
-            yield from _made(COMPARISONS, compared, {ALWAYS: _ONE, JUDGED: _ONE if compared.calls else ()})
+            yield from _made(COMPARISONS, compared, {ALWAYS: ONE, JUDGED: ONE if compared.calls else ()})
 
     output.publish(files(), removes)
-
-
-def planned(folders: Iterable[str], scenarios: Iterable[str], scanned: Iterable[str], *, compares: bool) -> list[str]:
-    """The names that reports will have: of candidates in these folders, scenarios, and subjects that are scanned."""
-    subjects = {ALWAYS: _ONE, SCENARIO: scenarios, ANALYSIS: scanned}
-    of_each = [report.named(subject) for report in REPORTS for subject in subjects.get(report.per, ())]
-    return [within(folder, name) for folder in folders for name in of_each] + list(COMPARISON) * compares
-
-
-def within(folder: str, name: str) -> str:
-    """The name of a report in a folder, which may be the output itself (empty)."""
-    return f"{folder}/{name}" if folder else name
 
 
 def add_to_job_summary(report: bytes) -> None:
@@ -134,8 +123,8 @@ def update_reports(output: ReportFolder, judged: Judged, combined: Combined | No
 
 def _subjects(run: Run) -> Mapping[str, Iterable[str]]:
     """What of a run there is a file for, by `Report.per`."""
-    logged = _ONE if run.judged and run.judge_log else ()
-    return {ALWAYS: _ONE, JUDGED: logged, SCENARIO: run.by_scenario, ANALYSIS: run.analyses or ()}
+    logged = ONE if run.judged and run.judge_log else ()
+    return {ALWAYS: ONE, JUDGED: logged, SCENARIO: run.by_scenario, ANALYSIS: run.analyses or ()}
 
 
 def _made(

@@ -13,7 +13,6 @@ from gitleaks_eval.reports.html_charts import Point, scatter, trend
 from gitleaks_eval.reports.html_views import Document, Group, Item
 from gitleaks_eval.reports.pair_judge import TITLE, told
 
-PAGE = "report.html"
 # What marks a page as ours: only such a one is replaced by another.
 GENERATOR = '<meta name="generator" content="gitleaks-eval">'
 _CHANGES = {

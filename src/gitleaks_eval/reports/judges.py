@@ -1,12 +1,13 @@
 """What the reports say of the judges: `llm` and `combined` in JSON, a table for people, rows in the terminal."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
-from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Combined, Judged, Judgement, Verdict
+from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Call, Combined, Judged, Judgement, Verdict
 
 HEADING = "## Judges"
 _TITLES = {SYNTHETIC: "Synthetic scenarios", REAL_WORLD: "Real repositories"}
@@ -169,3 +170,8 @@ def notes(verdict: Mapping[str, Any]) -> Iterator[str]:
 
 def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.2f}".removesuffix(".00") if isinstance(value, int) else f"{value:.2f}"
+
+
+def log_lines(calls: Sequence[Call]) -> bytes:
+    """`judges.jsonl`: a line a call."""
+    return "".join(json.dumps(asdict(call)) + "\n" for call in calls).encode("ascii")

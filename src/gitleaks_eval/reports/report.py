@@ -4,27 +4,26 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gitleaks_eval.judges.verdict import log_lines
-from gitleaks_eval.reports.comment import COMMENT, comparison_comment, run_comment
-from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
-from gitleaks_eval.reports.evaluation_report import evaluation_document, evaluation_report
-from gitleaks_eval.reports.fleet import FleetReport, fleet_json, fleet_markdown
-from gitleaks_eval.reports.html import PAGE, comparison_page, document_of, run_page
-from gitleaks_eval.reports.in_pull_request import code_quality, sarif
-from gitleaks_eval.reports.run import Run
-from gitleaks_eval.reports.scenario_eval import scenario_eval
-from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
+from gitleaks_eval import reports
+
+if TYPE_CHECKING:
+    from gitleaks_eval.reports.comparison import Compared
+    from gitleaks_eval.reports.fleet import FleetReport
+    from gitleaks_eval.reports.run import Run
 
 # Names that others look for, too: readers of earlier reports, and what says where they are.
 REPORT, SCORECARD_JSON, SCORECARD = "evaluation_report.json", "scorecard.json", "scorecard.md"
 COMPARISON_JSON = "comparison.json"
 SARIF, CODE_QUALITY = "configuration.sarif", "code-quality.json"
+PAGE, COMMENT = "report.html", "comment.md"
 JUDGE_LOG, ANALYSES = "judges.jsonl", "analysis"
 
 # What there is a file for: always one, one for calls of judges, one a scenario, one an analysis that is made.
 ALWAYS, JUDGED, SCENARIO, ANALYSIS = "always", "judged", "scenario", "analysis"
+# Of that of which there is always one file, whatever it is called.
+ONE = ("",)
 Of = TypeVar("Of")
 
 
@@ -53,44 +52,48 @@ class Report(Generic[Of]):
         return len(parts) >= len(own) and all(map(re.fullmatch, forms, parts[-len(own) :]))
 
 
-def _analyses(run: Run) -> Mapping[str, Path]:
+def _analyses(run: "Run") -> Mapping[str, Path]:
     return run.analyses or {}
 
 
-def _comparison_page(compared: Compared) -> Iterable[bytes]:
-    runs = {name: evaluation_document(run) for name, run in compared.runs.items()}
-    return comparison_page(document_of([comparison_json(compared)]), runs)
+def _comparison_page(compared: "Compared") -> Iterable[bytes]:
+    runs = {name: reports.evaluation_report.evaluation_document(run) for name, run in compared.runs.items()}
+    document = reports.html.document_of([reports.comparison.comparison_json(compared)])
+    return reports.html.comparison_page(document, runs)
 
 
-REPORTS: tuple[Report[Run], ...] = (
-    Report(REPORT, lambda run, _: evaluation_report(run)),
-    Report(SCORECARD_JSON, lambda run, _: [scorecard_json(run)]),
-    Report(SCORECARD, lambda run, _: [scorecard_markdown(run)]),
-    Report(PAGE, lambda run, _: run_page(evaluation_document(run))),
-    Report(SARIF, lambda run, _: [sarif({"": run})]),
-    Report(CODE_QUALITY, lambda run, _: [code_quality([run])]),
-    Report(COMMENT, lambda run, _: [run_comment(run)]),
-    Report(JUDGE_LOG, lambda run, _: [log_lines(run.judged.calls)] if run.judged else [], JUDGED),
-    Report("{}_eval.json", lambda run, name: scenario_eval(name, run.by_scenario[name]), SCENARIO),
+REPORTS: "tuple[Report[Run], ...]" = (
+    Report(REPORT, lambda run, _: reports.evaluation_report.evaluation_report(run)),
+    Report(SCORECARD_JSON, lambda run, _: [reports.scorecard.scorecard_json(run)]),
+    Report(SCORECARD, lambda run, _: [reports.scorecard.scorecard_markdown(run)]),
+    Report(PAGE, lambda run, _: reports.html.run_page(reports.evaluation_report.evaluation_document(run))),
+    Report(SARIF, lambda run, _: [reports.in_pull_request.sarif({"": run})]),
+    Report(CODE_QUALITY, lambda run, _: [reports.in_pull_request.code_quality([run])]),
+    Report(COMMENT, lambda run, _: [reports.comment.run_comment(run)]),
+    Report(JUDGE_LOG, lambda run, _: [reports.judges.log_lines(run.judged.calls)] if run.judged else [], JUDGED),
+    Report(
+        "{}_eval.json", lambda run, name: reports.scenario_eval.scenario_eval(name, run.by_scenario[name]), SCENARIO
+    ),
     # It has the places of secrets in a history, and the names of authors.
     Report(f"{ANALYSES}/{{}}.json", lambda run, name: [_analyses(run)[name].read_bytes()], ANALYSIS, private=True),
 )
-COMPARISONS: tuple[Report[Compared], ...] = (
-    Report(COMPARISON_JSON, lambda compared, _: [comparison_json(compared)]),
-    Report("comparison.md", lambda compared, _: [comparison_markdown(compared)]),
-    Report(JUDGE_LOG, lambda compared, _: [log_lines(compared.calls)], JUDGED),
+COMPARISONS: "tuple[Report[Compared], ...]" = (
+    Report(COMPARISON_JSON, lambda compared, _: [reports.comparison.comparison_json(compared)]),
+    Report("comparison.md", lambda compared, _: [reports.comparison.comparison_markdown(compared)]),
+    Report(JUDGE_LOG, lambda compared, _: [reports.judges.log_lines(compared.calls)], JUDGED),
     Report(PAGE, lambda compared, _: _comparison_page(compared)),
-    Report(SARIF, lambda compared, _: [sarif(compared.under_review)]),
-    Report(CODE_QUALITY, lambda compared, _: [code_quality(compared.under_review.values())]),
-    Report(COMMENT, lambda compared, _: [comparison_comment(compared)]),
+    Report(SARIF, lambda compared, _: [reports.in_pull_request.sarif(compared.under_review)]),
+    Report(CODE_QUALITY, lambda compared, _: [reports.in_pull_request.code_quality(compared.under_review.values())]),
+    Report(COMMENT, lambda compared, _: [reports.comment.comparison_comment(compared)]),
 )
+COMPARISON = tuple(report.name for report in COMPARISONS if report.per == ALWAYS)
 # Of many repositories: rows, what they amount to, and the rows of a shard, which have no verdict yet.
 ROWS, SHARD = "repositories.jsonl", "shard-{}.jsonl"
 TABLE: Report[Iterable[bytes]] = Report("repositories.parquet", lambda pieces, _: pieces)
-FLEETS: tuple[Report[FleetReport], ...] = (
+FLEETS: "tuple[Report[FleetReport], ...]" = (
     Report(ROWS, lambda report, _: report.rows()),
-    Report("repositories.json", lambda report, _: [fleet_json(report)]),
-    Report("repositories.md", lambda report, _: [fleet_markdown(report)]),
+    Report("repositories.json", lambda report, _: [reports.fleet.fleet_json(report)]),
+    Report("repositories.md", lambda report, _: [reports.fleet.fleet_markdown(report)]),
 )
 SHARDS: tuple[Report[Iterable[bytes]], ...] = (Report(SHARD, lambda pieces, _: pieces),)
 _EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS, *FLEETS, *SHARDS, TABLE)
@@ -101,3 +104,15 @@ RESERVED = frozenset(report.name.partition("/")[0] for report in _EVERY if not r
 def report_named(name: str) -> Report[Any] | None:
     """The report whose file may have this name, relative to the output folder; None where it is none of ours."""
     return next((report for report in _EVERY if report.is_named(name)), None)
+
+
+def planned(folders: Iterable[str], scenarios: Iterable[str], scanned: Iterable[str], *, compares: bool) -> list[str]:
+    """The names that reports will have: of candidates in these folders, scenarios, and subjects that are scanned."""
+    subjects = {ALWAYS: ONE, SCENARIO: scenarios, ANALYSIS: scanned}
+    of_each = [report.named(subject) for report in REPORTS for subject in subjects.get(report.per, ())]
+    return [within(folder, name) for folder in folders for name in of_each] + list(COMPARISON) * compares
+
+
+def within(folder: str, name: str) -> str:
+    """The name of a report in a folder, which may be the output itself (empty)."""
+    return f"{folder}/{name}" if folder else name
