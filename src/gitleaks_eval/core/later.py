@@ -7,20 +7,17 @@ from types import ModuleType
 from gitleaks_eval.core.speed import collector_paused
 
 
-def modules_of(package: str) -> Callable[[str], ModuleType]:
-    """The `__getattr__` of a package (or of a module that stands for it) whose modules are its attributes.
+def loaded_later(*modules: str) -> Callable[[str], ModuleType]:
+    """The `__getattr__` of a module whose attributes are these modules, each by the last part of its name.
 
-    What it makes raises AttributeError for what is no module of the package.
+    What it makes raises AttributeError for any other name.
     """
+    of_name = {module.rpartition(".")[2]: module for module in modules}
 
     def load(name: str) -> ModuleType:
-        module = f"{package}.{name}"
-        try:
-            with collector_paused():
-                return import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name != module:
-                raise
-            raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
+        if name not in of_name:
+            raise AttributeError(f"none of the modules that are loaded later is {name!r}")
+        with collector_paused():
+            return import_module(of_name[name])
 
     return load

@@ -6,12 +6,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitleaks_eval import coverage, engine
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.config.beside import Beside, file_at, files_beside
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.engine import later
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench, Shared
@@ -59,7 +59,7 @@ class Session:
         for besides in self.beside.values():
             for beside in besides:
                 if beside.tests:
-                    coverage.own_tests.check_tests(beside)
+                    later.own_tests.check_tests(beside)
         self._of_root = tuple(file_at(settings.root / NAME)) if settings.compares else ()
         self._subjects = subjects
         self._is_worker = is_worker
@@ -139,7 +139,7 @@ class Session:
         if self._comparing is None and self.settings.compares and self.shared:
             saved = self.settings.baseline
             name = saved.name if saved else self.settings.candidates[0].name
-            self._comparing = engine.comparing.Comparing(
+            self._comparing = later.comparing.Comparing(
                 name,
                 saved,
                 self.settings.accepts_review,
@@ -158,7 +158,7 @@ class Session:
         build = self.build(candidate)
         if build is None or one.configuration is None:
             raise EvaluationError("there is no scanner to ask")
-        return coverage.subject.subject_of(one.configuration, build, seed)
+        return later.subject.subject_of(one.configuration, build, seed)
 
     def obeyed(self, candidate: str) -> "Obeyed":
         """What the version of a candidate obeys in its configuration, and that of the baseline ignores.
@@ -168,11 +168,9 @@ class Session:
         """
         saved, first = self.settings.baseline, self.settings.candidates[0].name
         if not self.settings.compares or self.settings.analyses or (saved is None and candidate == first):
-            return engine.obeying.Obeyed()
+            return later.obeying.Obeyed()
         if candidate not in self._obeyed:
-            self._obeyed[candidate] = engine.obeying.obeyed_beside(
-                self.subject(candidate), saved or self.subject(first)
-            )
+            self._obeyed[candidate] = later.obeying.obeyed_beside(self.subject(candidate), saved or self.subject(first))
         return self._obeyed[candidate]
 
     def lost_by_obeying(self, candidate: str, subject: Scenario | RealRepository) -> Collection[Place]:
@@ -183,7 +181,7 @@ class Session:
         """
         if not isinstance(subject, Scenario):
             return ()
-        return engine.obeying.lost_by_obeying(
+        return later.obeying.lost_by_obeying(
             self.obeyed(candidate), self.workbench(candidate), self.turns(candidate), subject
         )
 

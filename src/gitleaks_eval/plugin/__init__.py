@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitleaks_eval.checks import CHECK_MARK
+from gitleaks_eval.core.speed import collector_paused
 from gitleaks_eval.engine.option_table import BY_NAME, FLAG, OPTIONS, grouped
-from gitleaks_eval.plugin import hookspecs, later
+from gitleaks_eval.plugin import hookspecs
 from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_flag
 from gitleaks_eval.plugin.folders import FOLDERS, JUDGES, is_shipped, names_a_check
 
@@ -48,7 +49,9 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Accept entries of the configuration instead of running tests, where that is asked for."""
     if not config.getoption("gitleaks_accept") or config.getoption("help", default=False):
         return None
-    return later.accepting.accept_entries(config)
+    from gitleaks_eval.plugin.accepting import accept_entries  # noqa: PLC0415 - as `activate` below
+
+    return accept_entries(config)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -57,10 +60,17 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     known = early_config.known_args_namespace
     added: list[str] = []
     if known.gitleaks_eval or known.gitleaks_judges:
-        added = later.arguments.added_arguments(early_config, known.file_or_dir)
-        later.arguments.begin_early(early_config, added, args)
+        with collector_paused():
+            from gitleaks_eval.plugin.arguments import (  # noqa: PLC0415 - as `activate` below
+                added_arguments,
+                begin_early,
+                refuse_showing,
+            )
+
+        added = added_arguments(early_config, known.file_or_dir)
+        begin_early(early_config, added, args)
         refuse_misread(early_config)
-        later.arguments.refuse_showing(early_config, args)
+        refuse_showing(early_config, args)
     elif _has_options(early_config):
         refuse_misread(early_config)
     args.extend(added)
@@ -78,7 +88,10 @@ def pytest_configure(config: pytest.Config) -> None:
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
-        later.activate.activate(config, checks=checks, judges=judges)
+        with collector_paused():
+            from gitleaks_eval.plugin.activate import activate  # noqa: PLC0415 - 0.1 s that an inert run must not pay
+
+        activate(config, checks=checks, judges=judges)
     elif _has_options(config):
         refuse_without_flag(config)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval import engine, reports
 from gitleaks_eval.checks.result import SURVEY
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
@@ -81,7 +80,7 @@ class Begin:
         try:
             for candidate in self._settings.candidates:
                 if any(beside.tests for beside in self._session.beside[candidate.name]):
-                    engine.coverage.check_own_tests(self._session, candidate)
+                    later.coverage.check_own_tests(self._session, candidate)
         except InputError as error:
             raise pytest.UsageError(str(error)) from None
         if folder:
@@ -132,7 +131,7 @@ class Begin:
             for candidate in self._settings.candidates if is_whole or is_typed(self._config) else ():
                 self._session.workbench(candidate.name).start(names)
             for candidate in self._settings.candidates if is_whole else ():
-                engine.coverage.start_survey(self._session, candidate)
+                later.coverage.start_survey(self._session, candidate)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be collected may hold checks: the run is not complete."""
@@ -166,7 +165,7 @@ class Begin:
         self._private.close()
 
     def _saved_report(self) -> Mapping[str, Any]:
-        return reports.files.read_report(
+        return later.files.read_report(
             self._settings.output,
             corpus_sha256(self._session.scenarios),
             scanned=self._settings.analyses == self._settings.output / ANALYSES,

@@ -1,12 +1,20 @@
-"""The modules of the plugin that are loaded when they are needed: a run without us pays none, a scan waits for few."""
+"""What is loaded while the first scans are under way, or in few runs."""
 
 from typing import TYPE_CHECKING
 
-from gitleaks_eval.core.later import modules_of
+from gitleaks_eval.core.later import loaded_later
 
 if TYPE_CHECKING:
-    from gitleaks_eval.plugin import accepting, activate, arguments, finish, items, judges
+    from gitleaks_eval.engine import coverage
+    from gitleaks_eval.plugin import finish, items, judges
+    from gitleaks_eval.reports import files
 
-    __all__ = ["accepting", "activate", "arguments", "finish", "items", "judges"]
+    __all__ = ["coverage", "files", "finish", "items", "judges"]
 else:
-    __getattr__ = modules_of("gitleaks_eval.plugin")
+    __getattr__ = loaded_later(
+        "gitleaks_eval.engine.coverage",
+        "gitleaks_eval.plugin.finish",
+        "gitleaks_eval.plugin.items",
+        "gitleaks_eval.plugin.judges",
+        "gitleaks_eval.reports.files",
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gitleaks_eval import reports
+from gitleaks_eval.reports import later
 
 if TYPE_CHECKING:
     from gitleaks_eval.reports.comparison import Compared
@@ -57,34 +57,32 @@ def _analyses(run: "Run") -> Mapping[str, Path]:
 
 
 def _comparison_page(compared: "Compared") -> Iterable[bytes]:
-    runs = {name: reports.evaluation_report.evaluation_document(run) for name, run in compared.runs.items()}
-    document = reports.html.document_of([reports.comparison.comparison_json(compared)])
-    return reports.html.comparison_page(document, runs)
+    runs = {name: later.evaluation_report.evaluation_document(run) for name, run in compared.runs.items()}
+    document = later.html.document_of([later.comparison.comparison_json(compared)])
+    return later.html.comparison_page(document, runs)
 
 
 REPORTS: "tuple[Report[Run], ...]" = (
-    Report(REPORT, lambda run, _: reports.evaluation_report.evaluation_report(run)),
-    Report(SCORECARD_JSON, lambda run, _: [reports.scorecard.scorecard_json(run)]),
-    Report(SCORECARD, lambda run, _: [reports.scorecard.scorecard_markdown(run)]),
-    Report(PAGE, lambda run, _: reports.html.run_page(reports.evaluation_report.evaluation_document(run))),
-    Report(SARIF, lambda run, _: [reports.in_pull_request.sarif({"": run})]),
-    Report(CODE_QUALITY, lambda run, _: [reports.in_pull_request.code_quality([run])]),
-    Report(COMMENT, lambda run, _: [reports.comment.run_comment(run)]),
-    Report(JUDGE_LOG, lambda run, _: [reports.judges.log_lines(run.judged.calls)] if run.judged else [], JUDGED),
-    Report(
-        "{}_eval.json", lambda run, name: reports.scenario_eval.scenario_eval(name, run.by_scenario[name]), SCENARIO
-    ),
+    Report(REPORT, lambda run, _: later.evaluation_report.evaluation_report(run)),
+    Report(SCORECARD_JSON, lambda run, _: [later.scorecard.scorecard_json(run)]),
+    Report(SCORECARD, lambda run, _: [later.scorecard.scorecard_markdown(run)]),
+    Report(PAGE, lambda run, _: later.html.run_page(later.evaluation_report.evaluation_document(run))),
+    Report(SARIF, lambda run, _: [later.in_pull_request.sarif({"": run})]),
+    Report(CODE_QUALITY, lambda run, _: [later.in_pull_request.code_quality([run])]),
+    Report(COMMENT, lambda run, _: [later.comment.run_comment(run)]),
+    Report(JUDGE_LOG, lambda run, _: [later.judges.log_lines(run.judged.calls)] if run.judged else [], JUDGED),
+    Report("{}_eval.json", lambda run, name: later.scenario_eval.scenario_eval(name, run.by_scenario[name]), SCENARIO),
     # It has the places of secrets in a history, and the names of authors.
     Report(f"{ANALYSES}/{{}}.json", lambda run, name: [_analyses(run)[name].read_bytes()], ANALYSIS, private=True),
 )
 COMPARISONS: "tuple[Report[Compared], ...]" = (
-    Report(COMPARISON_JSON, lambda compared, _: [reports.comparison.comparison_json(compared)]),
-    Report("comparison.md", lambda compared, _: [reports.comparison.comparison_markdown(compared)]),
-    Report(JUDGE_LOG, lambda compared, _: [reports.judges.log_lines(compared.calls)], JUDGED),
+    Report(COMPARISON_JSON, lambda compared, _: [later.comparison.comparison_json(compared)]),
+    Report("comparison.md", lambda compared, _: [later.comparison.comparison_markdown(compared)]),
+    Report(JUDGE_LOG, lambda compared, _: [later.judges.log_lines(compared.calls)], JUDGED),
     Report(PAGE, lambda compared, _: _comparison_page(compared)),
-    Report(SARIF, lambda compared, _: [reports.in_pull_request.sarif(compared.under_review)]),
-    Report(CODE_QUALITY, lambda compared, _: [reports.in_pull_request.code_quality(compared.under_review.values())]),
-    Report(COMMENT, lambda compared, _: [reports.comment.comparison_comment(compared)]),
+    Report(SARIF, lambda compared, _: [later.in_pull_request.sarif(compared.under_review)]),
+    Report(CODE_QUALITY, lambda compared, _: [later.in_pull_request.code_quality(compared.under_review.values())]),
+    Report(COMMENT, lambda compared, _: [later.comment.comparison_comment(compared)]),
 )
 COMPARISON = tuple(report.name for report in COMPARISONS if report.per == ALWAYS)
 # Of many repositories: rows, what they amount to, and the rows of a shard, which have no verdict yet.
@@ -92,8 +90,8 @@ ROWS, SHARD = "repositories.jsonl", "shard-{}.jsonl"
 TABLE: Report[Iterable[bytes]] = Report("repositories.parquet", lambda pieces, _: pieces)
 FLEETS: "tuple[Report[FleetReport], ...]" = (
     Report(ROWS, lambda report, _: report.rows()),
-    Report("repositories.json", lambda report, _: [reports.fleet.fleet_json(report)]),
-    Report("repositories.md", lambda report, _: [reports.fleet.fleet_markdown(report)]),
+    Report("repositories.json", lambda report, _: [later.fleet.fleet_json(report)]),
+    Report("repositories.md", lambda report, _: [later.fleet.fleet_markdown(report)]),
 )
 SHARDS: tuple[Report[Iterable[bytes]], ...] = (Report(SHARD, lambda pieces, _: pieces),)
 _EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS, *FLEETS, *SHARDS, TABLE)
