@@ -17,21 +17,29 @@ from gitleaks_eval.core.files import write_atomically
 
 POLL_SECONDS = 0.005
 LONGEST_PAUSE = 0.02
-# What `made_once` has made, in its folder.
-PRODUCT = "product.json"
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
-def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
-    """Run `make` once per run, across processes, and keep its bytes in `folder`; return their file.
+def product_of(place: Path) -> Path:
+    """The file in which `made_once` keeps what it has made for a place: beside it, as all else of that place."""
+    return place.with_name(f"{place.name}.made")
+
+
+def failure_of(place: Path) -> Path:
+    """The file in which `made_once` keeps why it has made nothing."""
+    return place.with_name(f"{place.name}.failed")
+
+
+def made_once(place: Path, make: Callable[[], bytes]) -> Path:
+    """Run `make` once per run, across processes, and keep its bytes beside `place`; return their file.
 
     Raises:
         EvaluationError: when `make` failed, each time with the same text.
     """
-    product, failure = folder / PRODUCT, folder / "error.txt"
+    product, failure, lock = product_of(place), failure_of(place), place.with_name(f"{place.name}.lock")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with _among_threads(folder, 1), FileLock(folder / "lock").acquire(poll_interval=POLL_SECONDS):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with _among_threads(place, 1), FileLock(lock).acquire(poll_interval=POLL_SECONDS):
             if not product.exists() and not failure.exists():
                 try:
                     write_atomically(product, make(), 0o600)

@@ -30,7 +30,7 @@ def shared_clone(bench: Bench, repository: RealRepository, stop: threading.Event
             made = clone(repository, folder / "clone", bench.timeout_seconds, stop, bench.clone_bytes)
         return json.dumps({**asdict(made), "path": str(made.path)}).encode()
 
-    made = json.loads(made_once(folder, make).read_bytes())
+    made = json.loads(made_once(folder / "clone", make).read_bytes())
     return Clone(**{**made, "path": Path(made["path"])})
 
 

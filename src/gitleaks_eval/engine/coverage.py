@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import PRODUCT, made_once, turn
+from gitleaks_eval.core.sharing import made_once, product_of, turn
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.accepting import accepted_entries
 from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
@@ -119,10 +119,10 @@ def surveyed(session: Session, candidate: Candidate) -> Coverage:
     Raises:
         EvaluationError: when a scan failed: then nothing is known.
     """
-    folder = _folder(session, candidate.name)
+    place = _place(session, candidate.name)
     # Each test asks: once it is there, whole, nobody has to wait for a lock.
-    if not (path := folder / PRODUCT).exists():
-        path = made_once(folder, lambda: json.dumps(_survey(session, candidate).as_json()).encode())
+    if not (path := product_of(place)).exists():
+        path = made_once(place, lambda: json.dumps(_survey(session, candidate).as_json()).encode())
     return _read(path)
 
 
@@ -156,7 +156,7 @@ def verdict_of(session: Session, candidate: Candidate, case: Case) -> Verdict:
 
 def survey_left(session: Session, candidate: str) -> Coverage | None:
     """What this run has of the survey of a candidate; None where none was made, or it failed."""
-    path = _folder(session, candidate) / PRODUCT
+    path = product_of(_place(session, candidate))
     return _read(path) if path.exists() else None
 
 
@@ -166,7 +166,7 @@ def _read(path: Path) -> Coverage:
     return coverage_from_json(json.loads(path.read_bytes()))
 
 
-def _folder(session: Session, candidate: str) -> Path:
+def _place(session: Session, candidate: str) -> Path:
     return session.workbench(candidate).folder / "coverage"
 
 

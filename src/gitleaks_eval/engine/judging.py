@@ -12,7 +12,7 @@ from typing import Any
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.sharing import failure_of, made_once, product_of
 from gitleaks_eval.core.text import numbered
 from gitleaks_eval.engine.judging_context import Context, context_of, saved_context
 from gitleaks_eval.engine.session import Session
@@ -29,7 +29,7 @@ from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
 from gitleaks_eval.judges.verdict import UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
-_FOLDER = "verdicts"
+_PLACE = "verdicts"
 _SELECTED = "selected-judges.json"
 _NO_SDK = (
     "--gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
@@ -83,7 +83,7 @@ class Judging:
             EvaluationError: when nobody could be asked at all.
         """
         folder = self._session.folder
-        judged = _judged_from_json(made_once(folder / _FOLDER, self._judge).read_bytes())
+        judged = _judged_from_json(made_once(folder / _PLACE, self._judge).read_bytes())
         verdicts = judged.by_mode[case.mode].verdicts
         return next(verdict for verdict in verdicts if verdict.dimension == case.judge.dimension)
 
@@ -93,10 +93,10 @@ class Judging:
             self.select(json.loads((folder / _SELECTED).read_bytes()))
         if not self.selected:
             return None
-        path = folder / _FOLDER / "product.json"
+        path = product_of(folder / _PLACE)
         if path.exists():
             return _judged_from_json(path.read_bytes())
-        failure = folder / _FOLDER / "error.txt"
+        failure = failure_of(folder / _PLACE)
         message = failure.read_text(encoding="utf-8") if failure.exists() else "was not judged: the run ended early"
         modes = dict.fromkeys(case.mode for case in self.selected)
         return Judged({mode: self._unjudged(mode, message) for mode in modes}, ())

@@ -12,10 +12,10 @@ from pathlib import Path
 from gitleaks_eval.config.chain import Configuration, chain_of
 from gitleaks_eval.config.hiding import entries, without
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import PRODUCT, made_once
+from gitleaks_eval.core.sharing import made_once, product_of
 from gitleaks_eval.engine.reported import Reported, Unit, reported
 from gitleaks_eval.engine.scans import scan_with, scanner_of, scenario_repository
-from gitleaks_eval.engine.shared import Bench, masks_folder
+from gitleaks_eval.engine.shared import Bench, masks_place
 from gitleaks_eval.scenarios.masking import Masks, as_shown_before, masks_of, without_words
 from gitleaks_eval.scenarios.scenario import Scenario
 
@@ -28,15 +28,13 @@ def subject_masks(unit: Unit, stop: threading.Event | None = None) -> Masks:
     Raises:
         EvaluationError: when they cannot be made.
     """
-    path = made_once(
-        masks_folder(unit.bench, unit.subject.name), lambda: json.dumps(asdict(_made(unit, stop))).encode()
-    )
+    path = made_once(masks_place(unit.bench, unit.subject.name), lambda: json.dumps(asdict(_made(unit, stop))).encode())
     return Masks(**json.loads(path.read_bytes()))
 
 
 def masks_made(bench: Bench, name: str) -> Masks:
     """The masks of a subject that has been looked at already; none where it has not."""
-    path = masks_folder(bench, name) / PRODUCT
+    path = product_of(masks_place(bench, name))
     return Masks(**json.loads(path.read_bytes())) if path.exists() else Masks()
 
 

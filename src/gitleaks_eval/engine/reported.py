@@ -18,7 +18,7 @@ from gitleaks_eval.corpora.kinds.labels import true_places
 from gitleaks_eval.engine.clones import removed_unless_compared, shared_clone, shared_readable
 from gitleaks_eval.engine.own import as_in_production, own_scanner
 from gitleaks_eval.engine.scans import Scanned, prove, scanner_of, scenario_repository
-from gitleaks_eval.engine.shared import Bench, reported_folder, traces_folder
+from gitleaks_eval.engine.shared import Bench, reported_place, traces_folder
 from gitleaks_eval.repositories.head import head_contents, read_head
 from gitleaks_eval.scanners.decoded import encoded_texts
 from gitleaks_eval.scanners.suppressions import Suppression, Told, suppressions
@@ -89,8 +89,8 @@ def reported(unit: Unit, bench: Bench, stop: threading.Event | None = None) -> R
     Raises:
         EvaluationError: when nothing is known; it names the subject, and has the same text each time.
     """
-    folder = reported_folder(Path(bench.folder), unit.subject.name)
-    document = json.loads(made_once(folder, lambda: _document(unit, bench, stop)).read_bytes())
+    place = reported_place(Path(bench.folder), unit.subject.name)
+    document = json.loads(made_once(place, lambda: _document(unit, bench, stop)).read_bytes())
     return Reported(**{**document, "provenance": Provenance(**document["provenance"])})
 
 

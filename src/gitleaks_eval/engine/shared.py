@@ -8,6 +8,7 @@ from typing import Any
 
 from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.matching import matching_from_json
+from gitleaks_eval.core.sharing import product_of
 from gitleaks_eval.repositories.clone import LARGEST_COPY
 from gitleaks_eval.scanners.scan import Mode
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
@@ -103,15 +104,20 @@ def repository_path(folder: Path, name: str) -> Path:
 
 def analysis_path(folder: Path, name: str) -> Path:
     """Where the workers of a run leave the analysis of a scenario that they scanned."""
-    return folder / "analyses" / name / "product.json"
+    return product_of(analysis_place(folder, name))
 
 
-def reported_folder(folder: Path, name: str) -> Path:
+def analysis_place(folder: Path, name: str) -> Path:
+    """The place for which that is made."""
+    return folder / "analyses" / name
+
+
+def reported_place(folder: Path, name: str) -> Path:
     """Where the workers of a run keep what a candidate reported of a subject, raw."""
     return folder / "reported" / name
 
 
-def masks_folder(bench: Bench, name: str) -> Path:
+def masks_place(bench: Bench, name: str) -> Path:
     """Where the workers of a run keep the masks of a subject, which all its candidates share."""
     return Path(bench.turns).parent / "masks" / name
 

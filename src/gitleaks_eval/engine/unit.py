@@ -13,7 +13,7 @@ from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.engine.masks import subject_masks
 from gitleaks_eval.engine.real_findings import leave_findings
 from gitleaks_eval.engine.reported import Unit, reported
-from gitleaks_eval.engine.shared import analysis_path, repository_path
+from gitleaks_eval.engine.shared import analysis_place, repository_path
 from gitleaks_eval.scenarios.masking import Masks
 
 
@@ -25,8 +25,8 @@ def run_unit(unit: Unit, stop: threading.Event | None = None) -> Path:
     Raises:
         EvaluationError: when there is no analysis; it names the subject, and has the same text each time.
     """
-    folder = analysis_path(Path(unit.bench.folder), unit.subject.name).parent
-    return made_once(folder, lambda: _document(unit, stop))
+    place = analysis_place(Path(unit.bench.folder), unit.subject.name)
+    return made_once(place, lambda: _document(unit, stop))
 
 
 def _document(unit: Unit, stop: threading.Event | None) -> bytes:

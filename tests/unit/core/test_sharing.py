@@ -15,15 +15,20 @@ from gitleaks_eval.core.sharing import made_once
 MODULES = sorted({path.parent: path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")}.values())
 
 
-def product(folder: Path, text: str) -> bytes:
-    return made_once(folder, text.encode).read_bytes()
+def product(place: Path, text: str) -> bytes:
+    return made_once(place, text.encode).read_bytes()
 
 
 def test_a_product_is_made_once_whichever_process_comes_first(tmp_path: Path) -> None:
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-        made = list(pool.map(product, [tmp_path] * 4, "abcd"))
+        made = list(pool.map(product, [tmp_path / "it"] * 4, "abcd"))
     assert len(set(made)) == 1
-    assert product(tmp_path, "e") == made[0]
+    assert product(tmp_path / "it", "e") == made[0]
+
+
+def test_products_of_like_named_places_do_not_meet(tmp_path: Path) -> None:
+    names = ["a", "a.made", "a.lock", "a.failed", "a.made.lock"]
+    assert [product(tmp_path / name, name) for name in names] == [name.encode() for name in names]
 
 
 def test_a_failure_is_made_once_and_has_the_same_text_each_time(tmp_path: Path) -> None:
@@ -32,7 +37,7 @@ def test_a_failure_is_made_once_and_has_the_same_text_each_time(tmp_path: Path) 
 
     for make in (fails, b"later".strip):
         with pytest.raises(EvaluationError) as caught:
-            made_once(tmp_path, make)
+            made_once(tmp_path / "it", make)
         assert str(caught.value) == "first line\nsecond line"
 
 
@@ -42,6 +47,6 @@ def test_a_fault_in_any_sub_package_names_its_place_and_not_what_it_was_about(tm
     names = {"json": json}
     exec(compile("\n\ndef broken():\n    json.loads('something secret')", PACKAGE / module, "exec"), names)  # noqa: S102
     with pytest.raises(EvaluationError) as caught:
-        made_once(tmp_path, names["broken"])  # type: ignore[arg-type]
+        made_once(tmp_path / "it", names["broken"])  # type: ignore[arg-type]
     place = f"JSONDecodeError at {module.as_posix()}:4"
     assert str(caught.value) == f"a fault of gitleaks-eval itself: {place}; please report it"

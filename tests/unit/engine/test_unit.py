@@ -182,7 +182,7 @@ def test_a_closed_workbench_begins_nothing_more_in_an_executor_that_it_was_given
         workbench = make_workbench("there", pool)
         workbench.start([one.name for one in subjects])
         workbench.close()
-        made = set((workbench.folder / "analyses").glob("*/product.json"))
+        made = set((workbench.folder / "analyses").glob("*.made"))
         assert pool.submit(str, 1).result() == "1"
-    assert set((workbench.folder / "analyses").glob("*/product.json")) == made
+    assert set((workbench.folder / "analyses").glob("*.made")) == made
     assert len(made) < len(subjects)
