@@ -114,6 +114,6 @@ def _judging(
     ask_users(config, judges)
     judging = Judging(session, settings, judges, alone=alone)
     if config.getoption("tx", None) and not is_narrowed(config):
-        # The workers collect, and an error of theirs would not end the run as one of usage.
+        # What is known before workers start need not wait until they have collected.
         judging.refuse_too_many_calls(judging.cases)
     return judging, pairwise
