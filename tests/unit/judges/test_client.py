@@ -636,10 +636,11 @@ def test_a_replay_from_a_store_that_is_not_there_says_that_and_not_that_a_reply_
 ) -> None:
     replies = ask(FOUR, replace(options, mode="replay"), nothing_leaks).replies
     assert {reply.kind for reply in replies} == {"replay_miss"}
-    assert {reply.message for reply in replies} == {
+    message = (
         f"there is no store {options.store}: name the folder that has the replies with --gitleaks-judge-store, "
         "or have them recorded there with --gitleaks-judge-mode=llm"
-    }
+    )
+    assert {reply.message for reply in replies} == {message}
     assert not options.store.exists()
 
 
