@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import yaml
 from builders import IN_CORE
-from corpus import analysed_corpus, report
 from shown import CONSOLE, PAGES, ROOT, Block, blocks, commands, links, problems_of
 
 from gitleaks_eval.analysis.envelope import SCHEMA_VERSION
@@ -121,28 +120,6 @@ def test_a_page_that_shows_something_else_is_noticed(tmp_path: Path) -> None:
     assert "`cat a/b` ended with 1, and no `$ echo $?` shows it" in status
     shown.write_text(file + console.replace("two", "o..."), encoding="utf-8")
     assert problems_of(shown, tmp_path / "again") == []
-
-
-def test_a_judge_of_ones_own_works_as_the_docs_say(pytester: pytest.Pytester) -> None:
-    (judge,) = of_language("docs/judges.md", "python")
-    pytester.makeconftest(judge.text)
-    pytester.makeini("[pytest]\ngitleaks_judge_prompts = prompts\n")
-    (pytester.mkdir("prompts") / "report_size.md").write_text("How long is it?\n{{ evidence }}\n", encoding="utf-8")
-    options = analysed_corpus(pytester.path / "corpus")
-    result = pytester.runpytest_subprocess(
-        "--gitleaks-eval", "--gitleaks-judges", "--gitleaks-judge-mode=heuristic", *options
-    )
-    assert result.ret == 0
-    weights = {judge["dimension"]: judge["weight"] for judge in report(pytester)["llm"]["judges"]}
-    assert weights == pytest.approx(
-        {
-            "detection_accuracy": 0.28,
-            "false_positive": 0.2,
-            "secret_coverage": 0.16,
-            "severity_classification": 0.16,
-            "report_size": 0.2,
-        }
-    )
 
 
 def test_what_is_generated_is_as_it_is_made() -> None:

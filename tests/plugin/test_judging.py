@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from builders import IN_CORE, secret
@@ -29,11 +29,13 @@ from ran import SDK
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
+from gitleaks_eval.engine.judging import Judging
 from gitleaks_eval.judges import calibrate
 from gitleaks_eval.judges.agreement import krippendorff_alpha
 from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
 from gitleaks_eval.judges.faults import FAULTS
 from gitleaks_eval.judges.shipped import SHIPPED
+from gitleaks_eval.plugin.judges import JudgeHooks
 from gitleaks_eval.reports.files import read_report
 from gitleaks_eval.scenarios.recipe import load_recipe
 
@@ -402,7 +404,10 @@ def test_each_failure_is_its_kind_of_unscored_and_an_error_never_a_number(
     }  # fmt: skip
     assert document["summary"]["decision"] == "STRONG_PASS"
     result.stdout.fnmatch_lines(
-        ["*is unscored (refusal): the model declined*--gitleaks-judge-model", "*combined none INCOMPLETE"]
+        [
+            "ERROR  unscored (refusal): the model declined*--gitleaks-judge-model  (1 judge: false_positive)",
+            "*combined none INCOMPLETE",
+        ]
     )
     assert not (pytester.path / RESULTS / "judge-store").exists()
     assert '<property name="unscored_kind" value="refusal"' in (pytester.path / "junit.xml").read_text(encoding="utf-8")
@@ -430,13 +435,53 @@ def test_a_run_that_plans_more_calls_than_the_limit_ends_before_the_first(
         ["*plans 4 questions (4 judges, 1 samples, 1 models)*gitleaks_judge_max_calls allows 3*"]
     )
     assert messages_server.requests == []
+    # Nothing was evaluated, so nothing is told of judges or checks, and no report is promised.
+    assert not any("report:" in line or "PARTIAL" in line or line.startswith("judge ") for line in result.outlines)
+    assert not (pytester.path / RESULTS / "partial").exists()
 
 
-def test_what_was_never_recorded_is_a_replay_miss(pytester: pytest.Pytester, options: list[str]) -> None:
+def test_workers_that_have_selected_too_many_judges_end_the_run_before_the_first() -> None:
+    class Limited:
+        selected: tuple[str, ...] = ()
+
+        def select(self, names: Iterable[str]) -> None:
+            self.selected = tuple(names)
+
+        def refuse_too_many_calls(self, cases: Sequence[str]) -> None:
+            if len(cases) > 1:
+                raise InputError(f"too many: {len(cases)}")
+
+    def collected(*names: str) -> list[str]:
+        return ["a/test_own.py::test_judge[x]", *(f"p/judges/test_judges.py::test_judge[{name}]" for name in names)]
+
+    limited = Limited()
+    hooks = JudgeHooks(cast("Judging", limited))
+    hooks.pytest_xdist_node_collection_finished(collected("real_world-false_positive"))
+    assert limited.selected == ("real_world-false_positive",)
+    with pytest.raises(pytest.UsageError, match="too many: 2"):
+        hooks.pytest_xdist_node_collection_finished(collected(*JUDGES[:2]))
+
+
+def test_a_replay_without_a_store_says_so_once_and_is_incomplete(pytester: pytest.Pytester, options: list[str]) -> None:
     result = run(pytester, *BOTH, REPLAY, "--gitleaks-judge-store=elsewhere", *options)
     assert result.ret == 1
+    result.assert_outcomes(passed=65, errors=4)
     assert kinds(report(pytester)) == ["replay_miss"] * 4
-    result.stdout.fnmatch_lines(["*record it with --gitleaks-judge-mode=llm --gitleaks-judge-store=*elsewhere"])
+    assert report(pytester)["combined"]["decision"] == "INCOMPLETE"
+    told = [line for line in result.outlines if "elsewhere" in line]
+    assert len(told) == 1
+    assert told[0].startswith(f"ERROR  unscored (replay_miss): there is no store {pytester.path / 'elsewhere'}: name ")
+    assert told[0].endswith(f"--gitleaks-judge-mode=llm  (4 judges: {', '.join(JUDGES)})")
+    # Whoever reads no further must not believe that nothing is to be done.
+    result.stdout.fnmatch_lines(["next: mend what kept the judges from a score, and run again"])
+    assert not (pytester.path / "elsewhere").exists()
+
+    (pytester.path / "elsewhere").mkdir()
+    alone = run(pytester, ALONE, REPLAY, "--gitleaks-judge-store=elsewhere", *options)
+    assert alone.ret == 1
+    (told_alone,) = (line for line in alone.outlines if "elsewhere" in line)
+    assert told_alone.startswith("ERROR  unscored (replay_miss): no reply to this prompt and model is recorded in ")
+    alone.stdout.fnmatch_lines(["judge  detection_accuracy *UNSCORED (replay_miss): see ERROR above"])
 
 
 def test_without_credentials_the_three_ways_are_named(
@@ -456,7 +501,7 @@ def test_a_retired_model_is_an_error_that_names_the_option_and_one_that_soon_ret
     pytester: pytest.Pytester, options: list[str], messages_server: MessagesServer
 ) -> None:
     messages_server.model = model_info(lifecycle="retired", retires_at="2020-01-01T00:00:00Z")
-    run(pytester, *BOTH, OURS, *options).stdout.fnmatch_lines(["*was retired*--gitleaks-judge-model"])
+    run(pytester, *BOTH, OURS, *options).stdout.fnmatch_lines(["*was retired*--gitleaks-judge-model*"])
     assert messages_server.posts == []
     messages_server.model = model_info(lifecycle="deprecated", retires_at="2020-01-01T00:00:00Z")
     result = run(pytester, ALONE, OURS, *options)
@@ -831,6 +876,7 @@ def test_a_judge_passes_at_the_pass_score(
         ("gitleaks_judge_prompts=nowhere", "is no folder"),
         ("gitleaks_judge_mode=automatic", "there are llm, heuristic, replay"),
         ("gitleaks_judge_model=../x y", "is no name of a model"),
+        ("gitleaks_judge_store=corpus/truth/clean.json", "ini gitleaks_judge_store *clean.json: is no folder"),
         ("gitleaks_evaluation_mode=real_world", "there is no real repository"),
         ("gitleaks_evaluation_mode=both", "there are auto, synthetic, real_world"),
     ],

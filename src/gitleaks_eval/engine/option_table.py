@@ -174,7 +174,7 @@ OPTIONS = (
     Option(
         "judge_max_calls", "NUMBER", "how many questions a run may put to the model", "40", ini="int", ini_only=True
     ),
-    Option("judge_low_confidence", "WORD", "a confidence below 0.7: flag, exclude or cap", "flag", ini_only=True),
+    Option("judge_low_confidence", "WORD", "a confidence below 0.7: flag, exclude, cap (to 3)", "flag", ini_only=True),
     Option("judge_pass_score", "SCORE", "a judge's test passes at this score, 1 to 5", "3", ini="float", ini_only=True),
     Option("judge_prices", "FILE", "prices of models of your own (JSON)", "the shipped ones", ini_only=True),
     Option("judge_prompts", "DIR", "a folder of own prompts, <dimension>.md", "the shipped ones", ini_only=True),

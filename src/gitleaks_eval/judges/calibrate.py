@@ -19,7 +19,7 @@ from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.progress import telling
-from gitleaks_eval.core.text import printable
+from gitleaks_eval.core.text import numbered, printable
 from gitleaks_eval.judges.agreement import quadratic_kappa, rank_correlation
 from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
 from gitleaks_eval.judges.case import Case
@@ -30,6 +30,7 @@ from gitleaks_eval.judges.models import resolve_model
 from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.settings import DEFAULT_MODEL, HEURISTIC, LLM, MOST_SAMPLES, REPLAY, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
+from gitleaks_eval.judges.store import checked_store
 from gitleaks_eval.judges.verdict import UNSCORED, Judgement, Verdict
 from gitleaks_eval.scenarios.scenario import Scenario, load_scenarios
 from gitleaks_eval.scenarios.traces import Traces
@@ -78,7 +79,9 @@ def calibrate(settings: JudgeSettings, fail_under: float = FAIL_UNDER) -> dict[s
     judges = {
         judge.dimension: {
             "prompt_sha256": prompt_sha256(judge, settings.prompts),
-            **_agreement([row for row in rows if row.verdict.dimension == judge.dimension], fail_under),
+            **_agreement(
+                [row for row in rows if row.verdict.dimension == judge.dimension], fail_under, settings.samples
+            ),
         }
         for judge in SHIPPED
     }
@@ -117,7 +120,7 @@ def material_of(fault: Fault, sources: Sequence[str] = SOURCES) -> Material:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Calibrate from the command line; 0 when every judge passes, 1 when one does not, 2 for wrong usage."""
+    """Calibrate from the command line; 0 when every dimension passes, 1 when one does not, 2 for wrong usage."""
     parser = argparse.ArgumentParser(prog="python -m gitleaks_eval.judges.calibrate", description=__doc__)
     parser.add_argument("--mode", choices=(LLM, HEURISTIC, REPLAY), default=LLM)
     parser.add_argument("--model", default=DEFAULT_MODEL, help="a short name or a full id (default: %(default)s)")
@@ -141,19 +144,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         max_calls=len(SHIPPED) * given.samples * 2,
     )
     try:
+        checked_store(given.store, "--store")
         with telling(_say, f"judging {len(FAULTS)} reports with a fault"):
             result = calibrate(settings, given.fail_under)
         write_atomically(given.output, (json.dumps(result, indent=2) + "\n").encode("ascii"))
-        if given.mode != HEURISTIC:
+        # Where no model answered, nothing is known of it, and what was known stays.
+        if result["models_answered"]:
             keep_calibration(given.store, resolve_model(given.model), given.fail_under, result["judges"])
     except InputError as error:
         parser.error(str(error))
     except OSError as error:
         parser.error(f"the result cannot be written: {error}; name another --output or --store")
+    for message in dict.fromkeys(one["unscored"] for one in result["faults"] if one["unscored"]):
+        print(f"UNSCORED  {printable(message)}", file=sys.stderr, flush=True)
     for dimension, agreement in result["judges"].items():
         print(f"{dimension:<24}  {_line(agreement)}")
-    for message in dict.fromkeys(one["unscored"] for one in result["faults"] if one["unscored"]):
-        print(f"UNSCORED  {printable(message)}", file=sys.stderr)
+    print(concluded(result))
     return int(not result["passes"])
 
 
@@ -162,10 +168,47 @@ def _say(text: str) -> None:
 
 
 def _line(agreement: Mapping[str, Any]) -> str:
-    shown = ("kappa", "exact", "within_one", "rank_correlation", "spread", "unscored")
-    numbers = "  ".join(f"{name} {agreement[name]}" for name in shown)
-    baselines = ", ".join(f"{name} {value}" for name, value in agreement["baselines"].items())
-    return f"{'passes' if agreement['passes'] else 'FAILS'}  {numbers}  (kappa of {baselines})"
+    """The figures of a dimension: those of a judge, and the kappas of baselines."""
+    if agreement["kappa"] is None:
+        return f"FAILS  no figure, because no verdict has a score ({agreement['unscored']} missing)"
+    spread = "not measured (one sample)" if agreement["spread"] is None else f"{agreement['spread']:.2f}"
+    baselines = ", ".join(f"{name.replace('_', ' ')} {_shown(one)}" for name, one in agreement["baselines"].items())
+    return (
+        f"{'passes' if agreement['passes'] else 'FAILS'}  kappa {agreement['kappa']:.2f}, "
+        f"exact {agreement['exact']:.0%}, within one {agreement['within_one']:.0%}, "
+        f"rank correlation with missed secrets {_shown(agreement['rank_correlation'])}, "
+        f"spread {spread}, {numbered(agreement['unscored'], 'verdict')} missing (kappa of {baselines})"
+    )
+
+
+def _shown(value: float | None) -> str:
+    return "not measured (no variety)" if value is None else f"{value:.2f}"
+
+
+def concluded(result: Mapping[str, Any]) -> str:
+    """What a calibration (the value of `calibrate`) comes to, in one sentence."""
+    judges, asked = result["judges"], result["fail_under"]
+    if result["passes"]:
+        lowest = min(judges, key=lambda name: judges[name]["kappa"])
+        reached = (
+            f"in each dimension kappa reaches {asked:g} (lowest: {judges[lowest]['kappa']:.2f} in {lowest}) "
+            "and no verdict is missing"
+        )
+    else:
+        reached = "; ".join(filter(None, (_lacking(name, one, asked) for name, one in judges.items())))
+    if result["mode"] == HEURISTIC:
+        how = "passes" if result["passes"] else "FAILS"
+        return f"calibrated: no, because no model was asked; the heuristic {how}: {reached}"
+    return f"calibrated: {'yes' if result['passes'] else 'no'} ({result['model_requested']}), because {reached}"
+
+
+def _lacking(name: str, agreement: Mapping[str, Any], asked: float) -> str:
+    """Why a dimension does not pass; empty where it does."""
+    kappa, missing = agreement["kappa"], agreement["unscored"]
+    is_low = kappa is not None and (kappa < asked or not missing)
+    parts = [f"kappa {kappa} does not reach {asked:g}"] * is_low
+    parts += [f"{numbered(missing, 'verdict is', 'verdicts are')} missing"] * bool(missing)
+    return "" if agreement["passes"] else f"in {name} {' and '.join(parts)}"
 
 
 def _judged(fault: Fault, settings: JudgeSettings) -> Judgement:
@@ -176,14 +219,15 @@ def _judged(fault: Fault, settings: JudgeSettings) -> Judgement:
     return judge_all(cases, panel, whole=True).by_mode[SYNTHETIC]
 
 
-def _agreement(rows: Sequence[Row], fail_under: float) -> dict[str, Any]:
+def _agreement(rows: Sequence[Row], fail_under: float, samples: int) -> dict[str, Any]:
     unscored = sum(map(_is_missing, rows))
     both = [(row, row.label, row.verdict.raw_score) for row in rows]
     pairs = [(row, label, score) for row, label, score in both if label is not None and score is not None]
     labels, scores = [label for _, label, _ in pairs], [score for _, _, score in pairs]
     apart = [abs(label - score) for _, label, score in pairs]
     kappa = quadratic_kappa(labels, scores)
-    spreads = [row.verdict.spread for row, _, _ in pairs if row.verdict.spread is not None]
+    # One sample differs from nothing: that says nothing of how far several do.
+    spreads = [row.verdict.spread for row, _, _ in pairs if row.verdict.spread is not None and samples > 1]
     said = {name: [say(row.verdict) or 0 for row, _, _ in pairs] for name, say in BASELINES.items()}
     return {
         "kappa": _rounded(kappa),

@@ -42,7 +42,7 @@ def passing(store: Path, models: Iterable[str], prompts: Mapping[str, str]) -> t
         path = calibration_path(store, model)
         try:
             dimensions = _dimensions(read_input(path, LARGEST), model)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             dimensions = {}
         except (OSError, DocumentError) as error:
             dimensions = {}

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from gitleaks_eval.judges.judge import Judge
 from gitleaks_eval.judges.material import SYNTHETIC
 
+# What the node id of a judge's test has in front of the name of its case.
+JUDGE_NODE = "/test_judges.py::test_judge["
+
 
 @dataclass(frozen=True, slots=True)
 class Case:

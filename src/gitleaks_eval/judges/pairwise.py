@@ -19,7 +19,7 @@ from gitleaks_eval.judges.scoring import call_of, computed_call
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
 from gitleaks_eval.judges.verdict import LOW_CONFIDENCE, NOT_APPLICABLE, SCORED, UNSCORED, Call
 from gitleaks_eval.scenarios.traces import Traces
-from gitleaks_eval.scoring.comparison import INCOMPLETE, Pair
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, Pair
 
 PAIRWISE, COMPARISON = "pairwise", "comparison"
 TEMPLATES = PROMPTS / "pairs"
@@ -278,34 +278,42 @@ def _by_numbers(
 
 
 def opinion_of(compared: Compared) -> Opinion:
-    """What counts alone say: secrets before reach, reach before noise; of real repositories they say nothing."""
-    pair, found = compared.pair, compared.pair.differences
-    moves = pair.moves
-    secrets = len(found.gained) - len(found.lost)
-    reach = len(moves.rules_gained) + len(moves.places_gained) - len(moves.rules_lost) - len(moves.places_lost)
-    reach -= len(moves.entries_wider)
-    noise = len(found.gone) - len(found.new) + len(found.restored) - len(found.moved)
-    noise -= sum(not alias_of(one.rule_id, one.candidate_rule_id or "") for one in found.relabelled)
-    first = next((number for number in (secrets, reach, noise) if number), 0)
-    score = NO_MATTER + _sign(first) * (2 if secrets else 1)
+    """What counts alone say: secrets before reach, reach before noise, and a loss before any gain.
+
+    Who loses a secret, a rule or a place that nobody has accepted is never the better one, whatever is gained; nor is
+    the candidate of a REGRESSION. The confidence is 0.5 where counts speak for both, or real repositories differ.
+    """
+    pair, found, moves = compared.pair, compared.pair.differences, compared.pair.moves.to_review()
+    accepted = len(found.accepted)
+    lost, gained = len(found.lost) - accepted, len(found.gained)
+    reach_lost = len(moves.rules_lost) + len(moves.places_lost) + len(moves.entries_wider)
+    reach_gained = len(moves.rules_gained) + len(moves.places_gained)
+    others = sum(not alias_of(one.rule_id, one.candidate_rule_id or "") for one in found.relabelled)
+    noisier, quieter = len(found.new) + len(found.moved) + others, len(found.gone) + len(found.restored)
+    scores = {
+        "secrets": 2 if lost and gained else 1 if lost else 5 if gained else NO_MATTER,
+        "reach": NO_MATTER + bool(reach_gained) - bool(reach_lost),
+        "noise": NO_MATTER + bool(quieter) - bool(noisier),
+    }
+    score = next((one for one in scores.values() if one != NO_MATTER), NO_MATTER)
+    regresses = pair.verdict == REGRESSION
+    if reach_lost and not lost and (gained or reach_gained):
+        score = NO_MATTER
+    if regresses:
+        score = min(score, NO_MATTER)
+    speaks_for_both = bool(lost or reach_lost or noisier or regresses) and bool(gained or reach_gained or quieter)
+    differs_for_real = bool(pair.real.groups())
     return Opinion(
         score,
-        {
-            "secrets": NO_MATTER + 2 * _sign(secrets),
-            "reach": NO_MATTER + _sign(reach),
-            "noise": NO_MATTER + _sign(noise),
-        },
-        f"{len(found.lost)} expected secrets lost and {len(found.gained)} gained; {len(moves.rules_lost)} rules and "
-        f"{len(moves.places_lost)} places lost, {len(moves.rules_gained)} and {len(moves.places_gained)} gained, "
-        f"{len(moves.entries_wider)} entries new or wider; {len(found.new)} unexpected findings new and "
-        f"{len(found.gone)} gone; {sum(one.count for one in pair.real.groups())} differences in real repositories, "
-        "of which counts cannot say what is right.",
-        confidence=0.5 if pair.real.groups() else 1.0,
+        scores,
+        f"{lost} expected secrets lost{f' ({accepted} more, accepted)' * bool(accepted)} and {gained} gained; "
+        f"{len(moves.rules_lost)} rules and {len(moves.places_lost)} places lost, {len(moves.rules_gained)} and "
+        f"{len(moves.places_gained)} gained, {len(moves.entries_wider)} entries new or wider; {len(found.new)} "
+        f"unexpected findings new and {len(found.gone)} gone; {sum(one.count for one in pair.real.groups())} "
+        "differences in real repositories, of which counts cannot say what is right. What is lost weighs more than "
+        "what is gained.",
+        confidence=0.5 if speaks_for_both or differs_for_real else 1.0,
     )
-
-
-def _sign(number: int) -> int:
-    return (number > 0) - (number < 0)
 
 
 def unjudged(pairs: Sequence[Compared], panel: PairPanel, error: EvaluationError) -> list[PairVerdict]:

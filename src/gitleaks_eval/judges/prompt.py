@@ -53,6 +53,12 @@ def template_of(dimension: str, shipped: Path, folder: Path | None) -> Template:
     path = own if own and own.exists() else shipped / f"{dimension}.md"
     try:
         text = read_input(path).decode("utf-8")
+    except FileNotFoundError:
+        there = f", and there is none in {folder}" if folder else ""
+        raise InputError(
+            f"the judge {dimension} has no prompt: write {dimension}.md, with {{{{ evidence }}}} in it, "
+            f"into the folder that ini gitleaks_judge_prompts names{there}"
+        ) from None
     except OSError as error:
         raise unreadable(f"the prompt of the judge {dimension}", path, error) from None
     except ValueError:

@@ -55,6 +55,12 @@ def looked_up(reply: Reply, question: Question, options: ClientOptions, leaks: L
 
 
 def _not_recorded(folder: Path) -> Failed:
+    if not folder.is_dir():
+        return Failed(
+            "replay_miss",
+            f"there is no store {folder}: name the folder that has the replies with --gitleaks-judge-store, "
+            "or have them recorded there with --gitleaks-judge-mode=llm",
+        )
     return Failed(
         "replay_miss",
         f"no reply to this prompt and model is recorded in {folder}: record it with "

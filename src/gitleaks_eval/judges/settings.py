@@ -11,6 +11,7 @@ from gitleaks_eval.core.options import Given, Root, given
 from gitleaks_eval.judges.material import MODES, REAL_WORLD
 from gitleaks_eval.judges.models import resolve_model
 from gitleaks_eval.judges.prices import Price, load_prices
+from gitleaks_eval.judges.store import checked_store
 from gitleaks_eval.judges.verdict import CAP_IT, EXCLUDE, FLAG
 
 LLM, HEURISTIC, REPLAY = "llm", "heuristic", "replay"
@@ -65,7 +66,7 @@ def read_judge_settings(root: Root, output: Path) -> JudgeSettings:
     Raises:
         InputError: when a value is none of those that there are, or a folder is missing.
     """
-    store, own = given(root, "judge_store"), given(root, "judge_prices", ini_only=True)
+    own = given(root, "judge_prices", ini_only=True)
     mode = _one_of(given(root, "judge_mode"), (LLM, HEURISTIC, REPLAY), LLM)
     models = _models(given(root, "judge_model"))
     prices = load_prices(own.path()) if own else load_prices()
@@ -76,7 +77,7 @@ def read_judge_settings(root: Root, output: Path) -> JudgeSettings:
         real_world=_one_of(given(root, "judge_real_world"), (ADVISORY, GATE), ADVISORY),
         prices=prices,
         max_cost=_max_cost(given(root, "judge_max_cost"), mode, models, prices),
-        store=store.path() if store else output / STORE,
+        store=_store(given(root, "judge_store"), output / STORE, mode),
         evaluation_mode=_one_of(given(root, "evaluation_mode"), (AUTO, *MODES), AUTO),
         timeout_seconds=_number(given(root, "judge_timeout", ini_only=True), 120, "a number of seconds above zero"),
         max_calls=int(
@@ -97,6 +98,15 @@ def _one_of(value: Given | None, choices: Sequence[str], default: str) -> str:
     if value.value not in choices:
         raise InputError(f"{value.named_by} {value.value!r}: there are {', '.join(choices)}")
     return str(value.value)
+
+
+def _store(value: Given | None, default: Path, mode: str) -> Path:
+    if value is None:
+        return default if mode == HEURISTIC else checked_store(default, "--gitleaks-judge-store (by default)")
+    if "://" in value.value:
+        # Such a text may hold a password.
+        raise InputError(f"{value.named_by}: is an address; replies are kept in a folder: name one")
+    return checked_store(value.path(), value.named_by)
 
 
 def _models(value: Given | None) -> tuple[str, ...]:

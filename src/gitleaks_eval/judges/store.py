@@ -2,16 +2,38 @@
 
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.core.documents import DocumentError, parse_json, read_input
-from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.judges.message import MODEL_ID, STOP_REASON, Message, tokens
 
 LARGEST = 1_000_000
+
+
+def checked_store(path: Path, named_by: str) -> Path:
+    """The folder of a store, which need not be there yet; `named_by` is the option that names it.
+
+    Raises:
+        InputError: when it is something else, or cannot be looked into.
+    """
+    advice = "name a folder for replies, or one that has them"
+    try:
+        is_folder = stat.S_ISDIR(path.stat().st_mode)
+    except FileNotFoundError:
+        return path
+    except OSError as error:
+        raise InputError(f"{named_by} {path}: cannot be looked into: {error.strerror}; {advice}") from None
+    if not is_folder:
+        raise InputError(f"{named_by} {path}: is no folder; {advice}")
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise InputError(f"{named_by} {path}: may not be read; {advice}, or give yourself the right to read it")
+    return path
 
 
 def key(body: Mapping[str, Any], sample: int = 0) -> str:

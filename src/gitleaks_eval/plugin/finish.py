@@ -68,10 +68,13 @@ class Finish:
         self._written: str | None = None
         self._judged_alone: tuple[Judged, Combined | None] | None = None
         self._ended: tuple[pytest.Session, int] | None = None
+        self._is_refused = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Score the run and write the reports; a run with the flag and without a check is a usage error."""
+        # What was wrong on sight ended the run before its first test: there is nothing to tell of it.
+        self._is_refused = session.exitstatus == pytest.ExitCode.USAGE_ERROR
         self._end(session)
         self._ended = session, session.exitstatus
 
@@ -112,7 +115,7 @@ class Finish:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
         """Print the section of the run last, below pytest's list of failures."""
         troubles = Troubles(causes(self._recorder.errors), list(self._recorder.others), self._reasons)
-        if self._runs:
+        if self._runs or self._judged_alone:
             self._pytest_summary.leave_out(terminalreporter, troubles.causes)
         yield
         self._pytest_summary.put_back(terminalreporter)
@@ -124,9 +127,8 @@ class Finish:
             lines = comparison_section(self._runs, self._compared, troubles, verbosity)
             _print(terminalreporter, "gitleaks-eval comparison", lines)
         if self._judged_alone:
-            judged = map(
-                Line, [*judges_lines(*self._judged_alone, verbosity), *Troubles((), (), self._reasons).lines()]
-            )
+            told = Troubles(troubles.causes, (), self._reasons)
+            judged = map(Line, [*told.lines(), *judges_lines(*self._judged_alone, verbosity)])
             _print(terminalreporter, "gitleaks-eval judges", judged)
         is_error = self._written is not None and self._written.startswith("ERROR")
         if self._written and len(self._runs) != 1 and (verbosity >= 0 or is_error or not self._runs):
@@ -212,7 +214,7 @@ class Finish:
     def _finish_judging(self, session: pytest.Session) -> None:
         """Add the verdicts of judges that ran without any check to the reports that they read."""
         judging = self._items.judging
-        if judging is None or self._session.shared is None:
+        if judging is None or self._session.shared is None or self._is_refused:
             return
         judged = judging.judged(self._session.folder)
         if judged is None:
@@ -246,7 +248,7 @@ class Finish:
 
     def _finished_runs(self) -> Mapping[str, Run]:
         """The run of each candidate, by its name; none when no check was selected."""
-        if not self._runs and self._session.shared:
+        if not self._runs and self._session.shared and not self._is_refused:
             collected = self._collected()
             judges = self._is_full and self._items.judging and self._items.judging.judged(self._session.folder)
             if judges or any(identity.category != CONFIG_LINT for identity in collected.identities.values()):

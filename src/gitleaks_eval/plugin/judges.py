@@ -1,17 +1,18 @@
 """The hooks for the tests of judges: which there are, and the verdict that each shows."""
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import pytest
 
+from gitleaks_eval.checks.result import ERROR
 from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
 from gitleaks_eval.engine.judging_pairs import check_pairwise
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.judges.case import Case
+from gitleaks_eval.judges.case import JUDGE_NODE, Case
 from gitleaks_eval.judges.judge import Judge
 from gitleaks_eval.judges.settings import JudgeSettings, read_judge_settings
 from gitleaks_eval.judges.shipped import SHIPPED
@@ -42,7 +43,7 @@ def begin_judging(
     ask_users(config, judges)
     judging = Judging(session, settings, judges, alone=alone)
     if config.getoption("tx", None) and not is_narrowed(config):
-        # The workers collect, and an error of theirs would not end the run as one of usage.
+        # What is known before workers start need not wait until they have collected.
         judging.refuse_too_many_calls(judging.cases)
     return judging, pairwise
 
@@ -79,14 +80,25 @@ class JudgeHooks:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Only selected judges call."""
         names = {item.stash[CASE].name for item in session.items if CASE in item.stash}
-        self.judging.select(names)
         if not hasattr(session.config, "workerinput"):
-            try:
-                self.judging.refuse_too_many_calls(self.judging.selected)
-            except InputError as error:
-                raise pytest.UsageError(str(error)) from None
-        if hasattr(session.config, "workerinput") and not only_shows(session.config):
+            self._select(names)
+            return
+        self.judging.select(names)
+        if not only_shows(session.config):
             self.judging.leave_selected()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Where workers collect: what one of them has selected, before the first test is run."""
+        tests = (nodeid.partition(JUDGE_NODE) for nodeid in ids)
+        self._select({name.removesuffix("]") for _, is_ours, name in tests if is_ours})
+
+    def _select(self, names: Collection[str]) -> None:
+        self.judging.select(names)
+        try:
+            self.judging.refuse_too_many_calls(self.judging.selected)
+        except InputError as error:
+            raise pytest.UsageError(str(error)) from None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -97,8 +109,11 @@ class JudgeHooks:
         if CASE not in item.stash:
             return report
         verdict = item.stash.get(VERDICT, None)
-        if verdict and report.when != "teardown" and not report.user_properties:
-            item.user_properties.extend(_properties(verdict))
+        if report.when != "teardown" and not report.user_properties:
+            error = call.excinfo.value if call.excinfo else None
+            item.user_properties.extend(_properties(verdict) if verdict else ())
+            if isinstance(error, EvaluationError):
+                item.user_properties.extend(_of_error(verdict, error))
             report.user_properties = list(item.user_properties)
         if call.excinfo and isinstance(call.excinfo.value, (CheckFailed, EvaluationError)):
             shown = call.excinfo.getrepr(style="value", chain=False)
@@ -150,3 +165,9 @@ def _properties(verdict: Verdict) -> list[tuple[str, object]]:
     if verdict.unscored_kind:
         properties.append(("unscored_kind", verdict.unscored_kind))
     return properties
+
+
+def _of_error(verdict: Verdict | None, error: EvaluationError) -> Iterator[tuple[str, object]]:
+    """What the terminal tells once for all judges: the message without the name of one."""
+    yield "outcome", ERROR
+    yield "message", f"unscored ({verdict.unscored_kind}): {printable(verdict.reasoning)}" if verdict else str(error)

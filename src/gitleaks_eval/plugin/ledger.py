@@ -46,7 +46,8 @@ class Recorder:
             self.errors.pop(report.nodeid, None)
             self.others.pop(report.nodeid, None)
             return
-        if report.failed and "check_id" not in properties and report.when in {"setup", "call", "teardown"}:
+        is_told = "check_id" in properties or outcome == ERROR
+        if report.failed and not is_told and report.when in {"setup", "call", "teardown"}:
             self.others[report.nodeid] = None
         if report.failed and outcome in {None, PASSED, NOT_APPLICABLE}:
             # A sub-test fails its test after we have looked; a crashed worker never lets us look.

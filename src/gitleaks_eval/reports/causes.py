@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from gitleaks_eval.core.text import few, printable
+from gitleaks_eval.core.text import few, numbered, printable
+from gitleaks_eval.judges.case import JUDGE_NODE
 
 SHOWN_AT_MOST = 5
 LINES_AT_MOST = 9
@@ -50,7 +51,9 @@ def cause_lines(found: Sequence[Cause]) -> Iterator[str]:
 
 def _block(cause: Cause) -> Iterator[str]:
     count = len(cause.tests)
-    counted = f"  ({count} check{'s' * (count != 1)})"
+    judges = [test.partition(JUDGE_NODE)[2].removesuffix("]") for test in cause.tests if JUDGE_NODE in test]
+    of_judges = f"{numbered(count, 'judge')}: {few(judges, NAMES_AT_MOST)}"
+    counted = f"  ({of_judges if len(judges) == count else numbered(count, 'check')})"
     names = [printable(name) for name in cause.scenarios]
     where = f"in {len(names)} scenarios ({few(names, NAMES_AT_MOST)}): "
     lines = (cause.message if len(names) <= 1 else where + cause.text).splitlines() or [""]

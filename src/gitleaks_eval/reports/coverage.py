@@ -8,6 +8,7 @@ from gitleaks_eval.checks.result import FAILED
 from gitleaks_eval.core.text import few, markdown, numbered
 from gitleaks_eval.coverage.places_map import ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN
 from gitleaks_eval.coverage.result import ENTRY, PLACE, TOGETHER
+from gitleaks_eval.judges.verdict import INCOMPLETE
 from gitleaks_eval.reports.run import Run
 
 FAILED_AT_MOST = 12
@@ -44,10 +45,20 @@ def next_step(run: Run) -> Iterator[str]:
     elif decision != "STRONG_PASS":
         yield "next: mend what is listed below, or in scorecard.md"
     else:
-        yield "next: nothing to mend"
+        yield _about_judges(run)
     if run.coverage and (notices := run.coverage.notices):
         first = [line.split(" ", 1)[0] for line in notices]
         yield f"{len(notices)} may be deleted ({few(first, NAMED_AT_MOST)}); see scorecard.md"
+
+
+def _about_judges(run: Run) -> str:
+    """What is to do where nothing else is."""
+    combined = run.combined.decision if run.combined else None
+    if combined == INCOMPLETE:
+        return "next: mend what kept the judges from a score, and run again"
+    if combined not in {None, run.scorecard.guarded_decision}:
+        return "next: read why the judges give no more: Judges in scorecard.md"
+    return "next: nothing to mend"
 
 
 def _about_missed(run: Run) -> str:

@@ -73,7 +73,7 @@ def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> I
         width = max(len(verdict.dimension) for verdict in judgement.verdicts)
         for verdict in judgement.verdicts:
             yield printable(f"{prefix}  {verdict.dimension:<{width}}  {verdict.weight:>4.0%}  {_row(verdict)}")
-            if verbosity > 0:
+            if verbosity > 0 and verdict.outcome != UNSCORED:
                 yield printable(f"       {verdict.reasoning}")
                 yield from (printable(f"       {line}") for line in details(verdict.as_json()))
         for warning in judgement.warnings:
@@ -138,7 +138,8 @@ def _row(verdict: Verdict) -> str:
     if verdict.outcome == NOT_APPLICABLE:
         return f"not applicable: {verdict.reasoning}"
     if verdict.outcome == UNSCORED:
-        return f"UNSCORED ({verdict.unscored_kind}): {verdict.reasoning}"
+        # An error of its test is told once for all judges that have it.
+        return f"UNSCORED ({verdict.unscored_kind}): {verdict.reasoning if verdict.advisory else 'see ERROR above'}"
     told = "".join(f", {note}" for note in notes(verdict.as_json()))
     return f"{_number(verdict.score)}  (heuristic {verdict.heuristic_score}, confidence {verdict.confidence}{told})"
 

@@ -10,7 +10,8 @@ from gitleaks_eval.judges.verdict import NOT_APPLICABLE
 from gitleaks_eval.reports.judges import cost_text, details
 
 TITLE = "What changed, and does it matter? (a judge, advisory)"
-_PREFERRED = {1: "{baseline} is clearly better", 2: "{baseline} is somewhat better", 3: "nothing that matters differs"}
+_PREFERRED = {1: "{baseline} is clearly better", 2: "{baseline} is somewhat better"}
+_PREFERRED |= {3: "neither is better: what differs matters too little, or speaks for both"}
 _PREFERRED |= {4: "{candidate} is somewhat better", 5: "{candidate} is clearly better"}
 _DEPENDS = "a tie: which one is better depends on the order in which they are shown"
 _TITLES = {"baseline_first": "The baseline shown first", "candidate_first": "The candidate shown first"}

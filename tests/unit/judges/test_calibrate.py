@@ -14,7 +14,7 @@ from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.judges import calibrate as calibrate_module
 from gitleaks_eval.judges import calibrated
 from gitleaks_eval.judges.agreement import krippendorff_alpha, quadratic_kappa, rank_correlation
-from gitleaks_eval.judges.calibrate import calibrate, main, material_of
+from gitleaks_eval.judges.calibrate import calibrate, concluded, main, material_of
 from gitleaks_eval.judges.calibrated import calibration_path, keep_calibration, passing, prompt_sha256
 from gitleaks_eval.judges.faults import DA, FAULTLESS, FAULTS, FP, SC, SV, Fault
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
@@ -150,7 +150,13 @@ def test_a_kappa_below_what_is_asked_is_status_1_and_a_wrong_bound_status_2(
 ) -> None:
     output = ["--mode", "heuristic", "--output", str(tmp_path / "result.json")]
     assert main([*output, "--fail-under", "0.99"]) == 1
-    assert "FAILS" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    # One sample has no spread, and a heuristic that passes says nothing of a model.
+    assert "None" not in said
+    assert said.count("spread not measured (one sample), 0 verdicts missing") == 4
+    assert said.splitlines()[-1].startswith(
+        "calibrated: no, because no model was asked; the heuristic FAILS: in detection_accuracy kappa 0.9"
+    )
     assert json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))["fail_under"] == 0.99
     for wrong in ("0", "1.5", "-1"):
         with pytest.raises(SystemExit) as ended:
@@ -163,7 +169,15 @@ def test_a_calibration_that_lacks_verdicts_does_not_pass_and_names_why(
 ) -> None:
     command = ["--mode", "replay", "--store", str(tmp_path), "--model", "opus-4.5", "--output", str(tmp_path / "out")]
     assert main(command) == 1
-    assert "UNSCORED  replay_miss" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "UNSCORED  replay_miss" in said.err
+    assert "None" not in said.out
+    assert said.out.splitlines()[0].endswith("FAILS  no figure, because no verdict has a score (52 missing)")
+    assert said.out.splitlines()[-1].startswith(
+        "calibrated: no (claude-opus-4-5-20251101), because in detection_accuracy 52 verdicts are missing; in false_po"
+    )
+    # No model answered: what is known of it stays as it was.
+    assert not calibration_path(tmp_path, "claude-opus-4-5-20251101").exists()
     result = json.loads((tmp_path / "out").read_text(encoding="utf-8"))
     assert result["model_requested"] == "claude-opus-4-5-20251101"
     assert not any(one["passes"] for one in result["judges"].values())
@@ -186,6 +200,33 @@ def test_one_missing_verdict_fails_its_dimension_however_right_the_others_are(mo
         DA: (1.0, 1, False), FP: (1.0, 0, True), SC: (1.0, 0, True), SV: (1.0, 0, True),
     }  # fmt: skip
     assert not result["passes"]
+    assert concluded(result) == f"calibrated: no ({MODEL}), because in {DA} 1 verdict is missing"
+
+
+def test_the_last_sentence_says_whether_a_model_is_calibrated_and_why() -> None:
+    def said(kappas: dict[str, float], asked: float = 0.6) -> str:
+        judges = {name: {"kappa": one, "unscored": 0, "passes": one >= asked} for name, one in kappas.items()}
+        passes = min(kappas.values()) >= asked
+        return concluded(
+            {"mode": "llm", "model_requested": "m", "fail_under": asked, "passes": passes, "judges": judges}
+        )
+
+    assert said({DA: 0.93, FP: 0.71}) == (
+        f"calibrated: yes (m), because in each dimension kappa reaches 0.6 (lowest: 0.71 in {FP}) "
+        "and no verdict is missing"
+    )
+    assert said({DA: 0.93, FP: 0.5949}) == f"calibrated: no (m), because in {FP} kappa 0.5949 does not reach 0.6"
+
+
+def test_a_store_that_is_no_folder_is_wrong_usage_before_anything_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["--store", str(tmp_path / "file"), "--output", str(tmp_path / "result.json")])
+    assert ended.value.code == 2
+    assert f"--store {tmp_path}/file: is no folder" in capsys.readouterr().err
+    assert not (tmp_path / "result.json").exists()
 
 
 # --- what is remembered
@@ -214,6 +255,8 @@ def test_what_all_judges_are_told_is_part_of_what_is_calibrated(monkeypatch: pyt
 
 def test_a_dimension_is_calibrated_where_this_model_passed_with_this_prompt(tmp_path: Path) -> None:
     assert passing(tmp_path, [MODEL], PROMPTS) == (frozenset(), [])
+    (tmp_path / "file").touch()
+    assert passing(tmp_path / "file", [MODEL], PROMPTS) == (frozenset(), [])
     assert remembered(tmp_path)["fail_under"] == 0.6
     assert passing(tmp_path, [MODEL], PROMPTS) == (frozenset({DA}), [])
     assert passing(tmp_path, [MODEL, "another"], PROMPTS)[0] == frozenset()

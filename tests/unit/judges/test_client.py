@@ -631,6 +631,19 @@ def test_another_prompt_or_model_is_a_miss_that_says_how_to_record(
     assert len(messages_server.posts) == 1
 
 
+def test_a_replay_from_a_store_that_is_not_there_says_that_and_not_that_a_reply_is_missing(
+    options: ClientOptions,
+) -> None:
+    replies = ask(FOUR, replace(options, mode="replay"), nothing_leaks).replies
+    assert {reply.kind for reply in replies} == {"replay_miss"}
+    message = (
+        f"there is no store {options.store}: name the folder that has the replies with --gitleaks-judge-store, "
+        "or have them recorded there with --gitleaks-judge-mode=llm"
+    )
+    assert {reply.message for reply in replies} == {message}
+    assert not options.store.exists()
+
+
 def test_what_is_recorded_was_paid_for_and_is_read_and_not_replaced(
     messages_server: MessagesServer, options: ClientOptions
 ) -> None:

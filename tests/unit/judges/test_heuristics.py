@@ -551,6 +551,16 @@ def own_judge(**changes: Any) -> Judge:
     return replace(judge, **changes)
 
 
+def test_a_judge_without_a_prompt_is_told_where_to_put_one_and_not_where_ours_are(tmp_path: Path) -> None:
+    for folder, more in ((None, ""), (tmp_path, f", and there is none in {tmp_path}")):
+        with pytest.raises(InputError) as raised:
+            load_template(own_judge(), folder)
+        assert str(raised.value) == (
+            "the judge house_style has no prompt: write house_style.md, with {{ evidence }} in it, "
+            f"into the folder that ini gitleaks_judge_prompts names{more}"
+        )
+
+
 @pytest.mark.parametrize(
     ("judges", "problem"),
     [

@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 from builders import secret
 
+from gitleaks_eval.config.beside import Upgrade
 from gitleaks_eval.judges import asking
 from gitleaks_eval.judges.pair_evidence import Compared
 from gitleaks_eval.judges.pairwise import ORDERS, Order, PairPanel, PairVerdict, agreed, judge_pairs, opinion_of
 from gitleaks_eval.judges.question import ClientOptions, Question, Reply, Verdicts
 from gitleaks_eval.judges.settings import HEURISTIC, REPLAY, JudgeSettings
+from gitleaks_eval.reports.pair_judge import pair_judge_lines
 from gitleaks_eval.scenarios.secrets import MASK
 from gitleaks_eval.scenarios.traces import Traces, identifying_traces_of, traces_of
-from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, Pair
+from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, Pair
 from gitleaks_eval.scoring.differences import Difference, Differences
 from gitleaks_eval.scoring.evaluated import Evaluated
 from gitleaks_eval.scoring.surveyed import Moves
@@ -77,27 +79,56 @@ def test_pieces_of_what_either_candidate_reported_are_masked_in_both_questions(
 
 
 @pytest.mark.parametrize(
-    ("found", "score"),
+    ("found", "score", "confidence"),
     [
-        ({"lost": (ONE,)}, 1),
-        ({"gained": (ONE,)}, 5),
+        ({"lost": (ONE,)}, 1, 1.0),
+        ({"gained": (ONE,)}, 5, 1.0),
         # A secret weighs more than any rule, and a rule more than any noise.
-        ({"lost": (ONE,), "rules_gained": ("a", "b"), "gone": (ONE,) * 9}, 1),
-        ({"places_lost": ("a",), "gone": (ONE,) * 9}, 2),
-        ({"entries_wider": ("c:1",)}, 2),
-        ({"rules_gained": ("a",), "new": (ONE,) * 9}, 4),
-        ({"new": (ONE,)}, 2),
-        ({"gone": (ONE,)}, 4),
-        ({"moved": (ONE,)}, 2),
-        ({"restored": (ONE,)}, 4),
-        ({"relabelled": (ONE._replace(candidate_rule_id="any-secret"),)}, 2),
+        ({"lost": (ONE,), "rules_gained": ("a", "b"), "gone": (ONE,) * 9}, 1, 0.5),
+        ({"places_lost": ("a",), "gone": (ONE,) * 9}, 2, 0.5),
+        ({"entries_wider": ("c:1",)}, 2, 1.0),
+        ({"rules_gained": ("a",), "new": (ONE,) * 9}, 4, 0.5),
+        ({"rules_gained": ("a",)}, 4, 1.0),
+        ({"new": (ONE,)}, 2, 1.0),
+        ({"gone": (ONE,)}, 4, 1.0),
+        ({"moved": (ONE,)}, 2, 1.0),
+        ({"restored": (ONE,)}, 4, 1.0),
+        ({"new": (ONE,), "gone": (ONE,) * 9}, 3, 0.5),
+        ({"relabelled": (ONE._replace(candidate_rule_id="any-secret"),)}, 2, 1.0),
         # The same rule under its new name.
-        ({"relabelled": (ONE._replace(rule_id="slack-access-token", candidate_rule_id="slack-bot-token"),)}, 3),
-        ({"lost": (ONE,), "gained": (ONE,)}, 3),
+        ({"relabelled": (ONE._replace(rule_id="slack-access-token", candidate_rule_id="slack-bot-token"),)}, 3, 1.0),
+        # Who loses something is never the better one, whatever is gained.
+        ({"lost": (ONE,), "gained": (ONE,) * 9}, 2, 0.5),
+        ({"rules_lost": ("a",) * 5, "places_lost": ("b",) * 17, "rules_gained": ("c",) * 70}, 3, 0.5),
+        ({"rules_lost": ("a",), "gained": (ONE,) * 9, "gone": (ONE,)}, 3, 0.5),
+        ({"entries_wider": ("c:1",), "places_gained": ("b",), "new": (ONE,)}, 3, 0.5),
+        # What people have accepted is no loss.
+        ({"lost": (ONE,), "accepted": frozenset({ONE})}, 3, 1.0),
+        ({"rules_lost": ("a",), "upgrades": (Upgrade("one", "two", ("a",), (), "why"),)}, 3, 1.0),
     ],
 )
-def test_counts_prefer_secrets_to_reach_and_reach_to_noise(found: dict[str, Any], score: int) -> None:
-    assert opinion_of(compared(**found)).score == score
+def test_counts_prefer_secrets_to_reach_reach_to_noise_and_no_loss_to_any_gain(
+    found: dict[str, Any], score: int, confidence: float
+) -> None:
+    opinion = opinion_of(compared(verdict=REVIEW, **found))
+    assert (opinion.score, opinion.confidence) == (score, confidence)
+
+
+def test_the_candidate_of_a_regression_is_never_the_better_one() -> None:
+    # A check fails with it, or a lint: neither is a difference of findings.
+    for found in ({"gained": (ONE,)}, {"rules_gained": ("a",)}, {"gone": (ONE,)}):
+        opinion = opinion_of(compared(verdict=REGRESSION, **found))
+        assert (opinion.score, opinion.confidence) == (3, 0.5)
+
+
+def test_a_tie_of_gains_and_losses_is_not_called_nothing(tmp_path: Path) -> None:
+    verdict = judged(tmp_path, compared(verdict=REVIEW, rules_lost=("a",), rules_gained=("b",)), HEURISTIC)
+    assert (verdict.preferred, verdict.low_confidence) == ("tie", True)
+    (line,) = pair_judge_lines("one", "two", verdict, 0)
+    assert line == (
+        "judge (advisory)  two against one: neither is better: what differs matters too little, or speaks for both, "
+        "confidence 0.50 (low: review it)"
+    )
 
 
 def test_of_two_orders_the_lower_confidence_counts_and_one_without_a_score_leaves_none() -> None:

@@ -1,12 +1,16 @@
 """The replay store: the same request finds its reply, another one does not, and a broken entry is an error."""
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.core.options import Root
 from gitleaks_eval.judges.message import Message, request_body
+from gitleaks_eval.judges.settings import HEURISTIC, LLM, REPLAY, read_judge_settings
 from gitleaks_eval.judges.store import entry_path, key, load, save
 
 MESSAGE = Message('{"score": 4}\n\u2028é', "claude-opus-5-5", "end_turn", 1200, None)
@@ -98,3 +102,48 @@ def test_nothing_is_left_of_an_entry_that_could_not_be_written(tmp_path: Path) -
     with pytest.raises(OSError, match="is a folder"):
         save(tmp_path, "name", MESSAGE)
     assert [path.name for path in tmp_path.iterdir()] == ["name.json"]
+
+
+# Where it is.
+
+
+def store_of(folder: Path, mode: str, named: str | None) -> Path:
+    said: dict[str, Any] = {"gitleaks_judge_mode": mode, "gitleaks_judge_store": named}
+    root = Root(folder, None, getini=lambda _: None, getoption=said.get, invocation=folder)
+    return read_judge_settings(root, folder / "results").store
+
+
+@pytest.mark.parametrize("mode", [LLM, HEURISTIC, REPLAY])
+@pytest.mark.parametrize(
+    ("named", "problem"),
+    [
+        ("file", "{}/file: is no folder; name a folder"),
+        ("file/below", "{}/file/below: cannot be looked into: Not a directory; name a folder"),
+        ("closed", "{}/closed: may not be read; name a folder"),
+        ("pipe", "{}/pipe: is no folder; name a folder"),
+    ],
+)
+def test_a_store_that_cannot_be_one_is_an_input_error_in_every_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, named: str, problem: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "closed").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    # Who runs as root may read everything.
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "closed")
+    with pytest.raises(InputError) as caught:
+        store_of(tmp_path, mode, named)
+    assert str(caught.value).startswith(f"--gitleaks-judge-store {problem.format(tmp_path)}")
+    with pytest.raises(InputError) as caught:
+        store_of(tmp_path, mode, "s3://user:word@bucket")
+    assert str(caught.value) == "--gitleaks-judge-store: is an address; replies are kept in a folder: name one"
+
+
+def test_a_store_need_not_be_there_yet_and_numbers_alone_need_none_by_default(tmp_path: Path) -> None:
+    assert store_of(tmp_path, REPLAY, "new/store") == tmp_path / "new/store"
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/judge-store").touch()
+    assert store_of(tmp_path, HEURISTIC, None) == tmp_path / "results/judge-store"
+    for mode in (LLM, REPLAY):
+        with pytest.raises(InputError, match=r"^--gitleaks-judge-store \(by default\) .*is no folder"):
+            store_of(tmp_path, mode, None)
