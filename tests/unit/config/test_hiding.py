@@ -259,6 +259,29 @@ def test_hundreds_of_entries_need_a_few_scans() -> None:
     assert scan.calls <= 25
 
 
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ("disabledRules = ['jwt', 'github-pat']\n", "[extend] disabledRules[1]"),
+        ("[[allowlists]]\npaths = ['token.js', '(^|/)app/']\n", "allowlists[0].paths[1]"),
+    ],
+    ids=["rule", "path"],
+)
+def test_an_entry_that_names_the_rule_or_the_path_takes_as_few_scans_among_hundreds(more: str, named: str) -> None:
+    scan = FakeScan()
+    listed = [f"^no-such-folder-{index}/" for index in range(800)]
+    configuration = configured(f"{DEFAULT}{more}[allowlist]\npaths = {listed}\n")
+    assert texts(configuration, scan, TOKEN) == [f"hidden by a.toml {named}"]
+    assert scan.calls <= 6
+
+
+def test_an_entry_that_names_nothing_is_found_beside_one_that_does() -> None:
+    configuration = configured(f"{DEFAULT}disabledRules = ['github-pat']\n[allowlist]\npaths = ['^no', 'x', '^..p/']\n")
+    assert texts(configuration, FakeScan(), TOKEN) == [
+        "hidden by a.toml [allowlist] paths[2] and by a.toml [extend] disabledRules[0]"
+    ]
+
+
 def test_the_limit_of_scans_is_kept_and_said() -> None:
     scan = FakeScan()
     configuration = configured(f"{DEFAULT}[allowlist]\npaths = {['app'] * 64}\n")
@@ -273,7 +296,8 @@ def test_a_scan_that_fails_claims_nothing(fails_at: int) -> None:
     configuration = configured(f"{DEFAULT}[allowlist]\npaths = ['docs', 'app']\n")
     [text] = texts(configuration, FakeScan(fails_at=fails_at), TOKEN)
     assert "not known in full what hides it: it did not end in time" in text
-    assert ("paths[1]" in text) == (fails_at == 3)
+    # The entry that names a folder of the secret is asked first.
+    assert ("paths[1]" in text) == (fails_at == 4)
 
 
 # --- on the real scanner
