@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from builders import git, secret
 from histories import history, straight
-from ran import Ran, evaluate
+from ran import Ran, evaluate, run
 
 OLD, NEW = "8.18.4", "8.30.1"
 KINDS = ("lost", "new", "moved", "relabelled", "severity_changed")
@@ -237,6 +237,15 @@ config = "own"
 version = "8.30.1"
 config = "builtin"
 """
+OF_ONE_BUILD = """\
+[tool.gitleaks-eval.candidates.fixed]
+version = "8.30.1"
+config = "builtin"
+baseline = true
+[tool.gitleaks-eval.candidates.own]
+version = "8.30.1"
+config = "own"
+"""
 SKIPPED = f"{EXTENDED}[allowlist]\npaths = ['''^skipped/''']\n"
 
 
@@ -304,3 +313,29 @@ def test_a_repository_that_fails_for_one_candidate_makes_its_pair_incomplete(gov
     assert ran.status == 1
     assert "[extend] path '../../own/.gitleaks.toml' leads out of the commit" in ran.line("INCOMPLETE  fixed")
     assert str(governed.parent) not in ran.line("INCOMPLETE  fixed")
+
+
+def test_what_a_repository_of_ones_own_hides_is_approved_until_its_configuration_changes(
+    gitleaks: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """An entry that was looked at says nothing of what stands in its place later."""
+    gitleaks(NEW)
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    git(shop, "init", "-q", "-b", "main")
+    for name in ("a", "b"):
+        (shop / f"{name}.env").write_text(f"TOKEN={token(name)}\n", encoding="ascii")
+    verdicts: list[dict[str, str]] = []
+    (tmp_path / "pyproject.toml").write_text(OF_ONE_BUILD, encoding="ascii")
+    options = ("--gitleaks-compare", "--gitleaks-only=repos", f"--gitleaks-real-repo={shop}")
+    for hidden in ("^a", "^[ab]"):
+        (shop / ".gitleaks.toml").write_text(f"{EXTENDED}[allowlist]\npaths = ['{hidden}']\n", encoding="ascii")
+        git(shop, "add", ".")
+        git(shop, "commit", "-q", "-m", hidden)
+        if not verdicts:
+            accepted = run(tmp_path, "--gitleaks-accept", "--gitleaks-yes", *options, CI="")
+            assert "accepted 1 in .gitleaks-eval.yaml" in accepted.text
+        ran = evaluate(tmp_path, *options)
+        verdicts.append(ran.verdicts)
+        assert "hidden by .gitleaks.toml [allowlist] paths[0]" in ran.text
+    assert verdicts == [{"own": "SAFE"}, {"own": "REVIEW"}]
