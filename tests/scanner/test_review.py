@@ -219,7 +219,8 @@ BROKEN: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.replace("label: unreviewed", "label: true", 1), ":7: its label is true, and nobody says"),
     (lambda text: text + text.splitlines()[-1] + "\n", ":11: the id 4 stands in line 10, too"),
     (lambda text: text + text.splitlines()[-1].replace("id: 4", "id: 9") + "\n", ":11: this finding stands in line 10"),
-    (lambda text: text.replace("\nfindings:", "\nvalue: x\nfindings:"), "value: the key 'value' is not known"),
+    (lambda text: text.replace("\nfindings:", "\nvalue: x\nfindings:"), ":6: value: the key 'value' is not known"),
+    (lambda text: text.replace('commit: "0', 'commit: "x', 1), ":4: commit: 'x000"),
 ]
 
 

@@ -6,7 +6,7 @@ write them are read by a regex, others (edited by hand) as YAML.
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -200,7 +200,8 @@ def _parsed(path: Path, text: str) -> LabelsFile:
     if start is None:
         raise InputError(f"{path}:{len(lines)}: there is no `findings:`; it is truncated, or no file of labels")
     head = _yaml(path, "\n".join(lines[:start]), 1)
-    _check(path, {**(head if isinstance(head, dict) else {"": head}), "findings": []}, 1)
+    lines_of = {line.partition(":")[0]: number for number, line in reversed(list(enumerate(lines[:start], 1)))}
+    _check(path, {**(head if isinstance(head, dict) else {"": head}), "findings": []}, lines_of)
     if lines[-1]:
         raise InputError(f"{path}:{len(lines)}: the last line has no end: it is truncated")
     if lines[start] not in {"findings:", "findings: []"}:
@@ -236,7 +237,7 @@ def _by_hand(path: Path, number: int, line: str) -> LabelledFinding:
     if not line.lstrip().startswith("- ") or len(line) > LONGEST_LINE:
         raise InputError(f"{path}:{number}: this is no finding; write one a line, and what you remark as its `why`")
     document = _yaml(path, line.strip(), number)
-    _check(path, document[0], number, "finding")
+    _check(path, {"repository": ".", "commit": "0" * 40, "pool": [], "findings": document}, {"findings": number})
     (given,) = document
     label = given["label"]
     return LabelledFinding(
@@ -268,10 +269,11 @@ def _yaml(path: Path, text: str, first: int) -> Any:
         raise InputError(f"{path}:{at}: {words}") from None
 
 
-def _check(path: Path, document: Any, number: int, part: str = "") -> None:
-    whole = {"repository": ".", "commit": "0" * 40, "pool": [], "findings": [document]} if part else document
-    for address, problem in schema_violations("labels", whole):
+def _check(path: Path, document: Any, lines: Mapping[str, int]) -> None:
+    """Refuse what the schema does not allow; `lines` says where each key of the document stands."""
+    for address, problem in schema_violations("labels", document):
         where = f"{address[-1]}: " if address and isinstance(address[-1], str) and address[-1] != "findings" else ""
+        number = lines.get(str(address[0]), 1) if address else 1
         raise InputError(f"{path}:{number}: {printable(where)}{problem}")
 
 

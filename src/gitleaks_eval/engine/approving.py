@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,18 @@ from typing import Any
 from gitleaks_eval.config.beside import Upgrade
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.scoring.real_differences import Group, Real, approved
+from gitleaks_eval.scoring.real_differences import SUPPRESSED, Group, Pins, Real, approved
 
 DIFFERENCES, UPGRADES = "differences", "upgrades"
 _DIGITS = 32
 _SAVED = ("name", "version", "config_sha256", "decode_depth", "mode", "args")
 
 
-def identity(session: Session, name: str) -> str | None:
+def identity(session: Session, name: str, own: str = "") -> str | None:
     """What an approval is pinned to: the scanner's bytes, the configuration's, and all that changes what it sees.
 
-    None where one of them is not known.
+    `own` is the hash of the configuration that a repository brings along, where that is used. None where one of them
+    is not known.
     """
     candidate = next((one for one in session.settings.candidates if one.name == name), None)
     build = session.build(name) if candidate else None
@@ -29,6 +31,7 @@ def identity(session: Session, name: str) -> str | None:
     pinned = [
         *(build.sha256, candidate.configuration.sha256, candidate.decode_depth),
         *(candidate.mode, candidate.args, candidate.own_baseline),
+        *[own] * bool(own),
     ]
     digest = hashlib.sha256(json.dumps(pinned).encode()).hexdigest()[:_DIGITS]
     return f"{build.name} {build.version} sha256:{digest}"
@@ -52,10 +55,19 @@ def baseline_identity(session: Session) -> str | None:
 def with_approvals(session: Session, baseline: str, candidate: str, real: Real) -> Real:
     """The same, with the groups that people have approved for these two candidates."""
     approvals = [one for beside in session.all_beside() for one in beside.approvals]
-    before, after = identity(session, baseline), identity(session, candidate)
-    if not approvals or before is None or after is None:
+    if not approvals:
         return real
-    return replace(real, approved=approved(real.groups(), approvals, before, after))
+    pins = _pins(session, baseline, candidate, real)
+    return replace(real, approved=approved(real.groups(), approvals, pins.__getitem__))
+
+
+def _pins(session: Session, baseline: str, candidate: str, real: Real) -> dict[str, Pins]:
+    """What approvals are pinned to in each repository: both candidates may have its own configuration."""
+    known = {
+        one.own: (identity(session, baseline, one.own[0]), identity(session, candidate, one.own[1]))
+        for one in real.compared
+    }
+    return {one.repository: known[one.own] for one in real.compared}
 
 
 def upgrades_of(session: Session, candidate: str) -> tuple[Upgrade, ...]:
@@ -71,18 +83,28 @@ def written_in(session: Session) -> Path:
     return session.settings.root / NAME
 
 
-def group_item(session: Session, candidate: str, group: Group, said: Mapping[str, str]) -> dict[str, Any]:
-    """The line that approves a group between the baseline and a candidate; `said` is why and since when."""
-    return {
-        "kind": group.kind,
-        "rule": group.rule_id,
-        "cause": group.cause,
-        "repositories": list(group.repositories),
-        # Of what has no known cause, more may have another one.
-        **({"findings": group.count} if group.cause is None else {}),
-        **_pinned(session, candidate),
-        **said,
-    }
+def group_items(
+    session: Session, candidate: str, real: Real, group: Group, said: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """The lines that approve a group between the first candidate and another; `said` is why and since when.
+
+    One, or where repositories are scanned with their own configuration, one for all that have the same.
+    """
+    pins = _pins(session, session.settings.candidates[0].name, candidate, real)
+    together: defaultdict[Pins, list[str]] = defaultdict(list)
+    for name in group.repositories:
+        together[pins[name]].append(name)
+    for pinned, names in together.items():
+        yield {
+            "kind": group.kind,
+            "rule": group.rule_id,
+            "cause": group.cause,
+            "repositories": names,
+            # Of what has no known cause, more may have another one; suppressions are in no identity.
+            **({"findings": group.count} if not group.cause or group.cause.startswith(SUPPRESSED) else {}),
+            **dict(zip(("baseline", "candidate"), pinned, strict=True)),
+            **said,
+        }
 
 
 def upgrade_item(
@@ -90,8 +112,5 @@ def upgrade_item(
 ) -> dict[str, Any]:
     """The line that accepts what another build no longer finds; `said` is why and since when."""
     lost = {"rules": list(rules), "places": list(places)}
-    return {**{key: found for key, found in lost.items() if found}, **_pinned(session, candidate), **said}
-
-
-def _pinned(session: Session, candidate: str) -> dict[str, Any]:
-    return {"baseline": baseline_identity(session), "candidate": identity(session, candidate)}
+    pinned = {"baseline": baseline_identity(session), "candidate": identity(session, candidate)}
+    return {**{key: found for key, found in lost.items() if found}, **pinned, **said}

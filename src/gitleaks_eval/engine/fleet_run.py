@@ -80,7 +80,9 @@ def laid_out(settings: Settings, listed: RepositoryList, progress: Callable[[str
             _find_canary(name, bench)
         session = Session(settings, NOTHING, shared)
         names = [one.name for one in settings.candidates]
-        identities = {name: identity(session, name) or "" for name in names}
+        # An approval of what a repository's own configuration does is pinned to that, which is not known here.
+        owns = {one.name for one in settings.candidates if one.configuration and one.configuration.own}
+        identities = {name: "" if name in owns else identity(session, name) or "" for name in names}
         titles = {one.candidate.name: one.title(settings.root) for one in found}
         pairs = [(names[0], name) for name in names[1:]]
         asked = what_is_asked(job, pairs)

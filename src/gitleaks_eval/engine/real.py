@@ -98,7 +98,8 @@ def _comparison(
     same, found = changes(*raw)
     causes = causes_of(session, names, repository, found, raw)
     times, peaks = (baseline.scan_ms, candidate.scan_ms), (baseline.peak_kib, candidate.peak_kib)
-    compared = RealComparison(repository.name, baseline.commit, len(same), folded(found, causes), times, peaks)
+    own = baseline.own, candidate.own
+    compared = RealComparison(repository.name, baseline.commit, len(same), folded(found, causes), times, peaks, own=own)
     if baseline.production is None or candidate.production is None:
         return compared
     same, found = changes(*sides(baseline.production, candidate.production))
@@ -127,9 +128,10 @@ def _read(document: Mapping[str, Any]) -> RealComparison:
         same=document["same"],
         differences=tuple(RealDifference(*[*row[:-1], tuple(starmap(Other, row[-1]))]) for row in rows),
         production=_read(document["production"]) if document["production"] else None,
+        own=tuple(document["own"]),
         **both,
     )
 
 
-_PLAIN = ("repository", "commit", "same", "times_ms", "peaks_kib")
+_PLAIN = ("repository", "commit", "same", "times_ms", "peaks_kib", "own")
 _IN_ORDER = attrgetter(*(one.name for one in fields(RealDifference)))

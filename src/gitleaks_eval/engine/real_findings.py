@@ -22,6 +22,7 @@ class FoundInReal:
     """The findings of a candidate in a repository at a commit, in the order of its analysis, and what the scan took.
 
     `production` are those that are left when all is obeyed that hides findings; None where that was not looked at.
+    `own` is the hash of the repository's own configuration, empty where it was scanned with another.
     """
 
     commit: str
@@ -29,6 +30,7 @@ class FoundInReal:
     scan_ms: float
     peak_kib: int | None
     production: list[RealFinding] | None = None
+    own: str = ""
 
 
 def leave_findings(bench: Bench, name: str, found: Reported, document: Mapping[str, Any]) -> None:
@@ -47,6 +49,7 @@ def leave_findings(bench: Bench, name: str, found: Reported, document: Mapping[s
         "commit": document["metadata"]["commit"],
         "scan_ms": document["data"]["scan_time_ms"],
         "peak_kib": found.peak_kib,
+        "own": found.own,
         "findings": rows,
         "production": None if found.production is None else _among(ordered, rows, found.production),
     }
@@ -62,7 +65,7 @@ def read_findings(bench: Bench, name: str) -> FoundInReal | None:
     kept = left["production"]
     production = None if kept is None else [RealFinding(*row) for row in kept]
     findings = [RealFinding(*row) for row in left["findings"]]
-    return FoundInReal(left["commit"], findings, left["scan_ms"], left["peak_kib"], production)
+    return FoundInReal(left["commit"], findings, left["scan_ms"], left["peak_kib"], production, left["own"])
 
 
 def _among(

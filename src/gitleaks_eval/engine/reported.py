@@ -56,7 +56,7 @@ class Reported:
     `standing` says of each finding whether it is in HEAD. `tolerated` are the secrets of findings that are neither
     right nor wrong; `beside` is what is known of a real repository beside its findings, and `production` what is
     reported there when all is obeyed that hides findings (None: not looked at). `peak_kib` is the most memory that the
-    scanner had, None where that is not known.
+    scanner had, None where that is not known. `own` is the hash of the repository's own configuration, if that is used.
     """
 
     provenance: Provenance
@@ -66,6 +66,7 @@ class Reported:
     beside: dict[str, Any] | None = field(default=None, repr=False)
     production: Sequence[dict[str, Any]] | None = field(default=None, repr=False)
     peak_kib: int | None = None
+    own: str = ""
 
     def texts(self) -> set[str]:
         """What is shown of it, and may hold a secret."""
@@ -132,7 +133,7 @@ def _of_clone(unit: Unit, bench: Bench, repository: RealRepository, stop: thread
     with removed_unless_compared(bench, repository):
         cloned = shared_clone(bench, repository, stop)
         count = partial(shared_readable, bench, repository.name, cloned.path)
-        scanner = own_scanner(proven.scanner, cloned, seconds)[1] if bench.own else proven.scanner
+        own, scanner = own_scanner(proven.scanner, cloned, seconds) if bench.own else (None, proven.scanner)
         scanned = proven.scan_clone(repository.name, cloned.path, count, scanner)
         production = None
         if bench.production:
@@ -150,7 +151,8 @@ def _of_clone(unit: Unit, bench: Bench, repository: RealRepository, stop: thread
         }
         provenance = _provenance(bench, scanned, repository.name, cloned.branch, cloned.commit)
         found = _reported(bench, scanned, provenance, findings, head_contents(cloned.path, seconds))
-        return replace(found, beside=beside, production=production, peak_kib=scanned.scan.peak_kib)
+        sha256 = own.configuration.sha256 if own else ""
+        return replace(found, beside=beside, production=production, peak_kib=scanned.scan.peak_kib, own=sha256)
 
 
 def _as_json(one: Suppression) -> dict[str, Any]:

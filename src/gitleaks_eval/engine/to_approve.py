@@ -1,11 +1,12 @@
 """What is to review in a comparison, as the lines that would approve it."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from gitleaks_eval.config.beside_edit import Line
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.against import silent_for
-from gitleaks_eval.engine.approving import DIFFERENCES, UPGRADES, group_item, upgrade_item, upgrades_of
+from gitleaks_eval.engine.approving import DIFFERENCES, UPGRADES, group_items, upgrade_item, upgrades_of
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import surveyed
 from gitleaks_eval.engine.excusing import scanner_of, survey_read
@@ -40,7 +41,10 @@ def lines_to_approve(session: Session, said: Mapping[str, str]) -> Iterator[tupl
         if real.problems:
             raise EvaluationError("; ".join(real.problems))
         for group in real.to_review():
-            yield Line(DIFFERENCES, group_item(session, candidate.name, group, said)), f"{title}: {group_text(group)}"
+            for item in group_items(session, candidate.name, real, group, said):
+                # A line says itself which of them it is for.
+                part = replace(group, repositories=tuple(item["repositories"]))
+                yield Line(DIFFERENCES, item), f"{title}: {group_text(part)}"
 
 
 def _title(session: Session, candidate: Candidate) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from gitleaks_eval.core.documents import DocumentError, named_path, parse_json, sha256_of
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.repositories.refs import place_of
 from gitleaks_eval.repositories.sources import OPTION, Named, list_lines, name_repositories, read_source, shown
 from gitleaks_eval.scenarios.scenario import RealRepository
 
@@ -57,7 +58,7 @@ def is_list(value: str, base: Path) -> bool:
 def read_list(values: Sequence[str], base: Path, labelled: Mapping[str, Sequence[Path]]) -> RepositoryList:
     """The repositories that the values name: files of them (`@FILE`), folders of clones, paths and URLs.
 
-    `labelled` are the files of labels that the project has beside, by the place of a repository. A path at which there
+    `labelled` are the files of labels that the project has beside, by `place_of` a repository. A path at which there
     is nothing is none that is wrong on sight: of thousands one may be gone.
 
     Raises:
@@ -69,7 +70,7 @@ def read_list(values: Sequence[str], base: Path, labelled: Mapping[str, Sequence
     for number, (name, entry) in enumerate(zip(names, entries, strict=True)):
         location = entry.named.location
         source = shown(location)
-        labels = tuple(dict.fromkeys((*entry.labels, *labelled.get(source, ()))))
+        labels = tuple(dict.fromkeys((*entry.labels, *labelled.get(place_of(location), ()))))
         listed.append(Listed(number, RealRepository(name, source, location), labels))
         said.append([name, entry.written, *map(sha256_of_labels, labels)])
     return RepositoryList(tuple(listed), hashlib.sha256(json.dumps(said).encode()).hexdigest())

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.repositories.reftable import read_reftables
-from gitleaks_eval.repositories.sources import URL
+from gitleaks_eval.repositories.sources import URL, shown
 
 _OBJECT_ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # What git takes for the name of a ref (git check-ref-format); a file of another name stands for nothing.
@@ -35,6 +35,14 @@ def local_path(location: str) -> Path | None:
     if url and url[1] == "file":
         return Path(unquote(urlsplit(location).path))
     return None if url or not os.path.isabs(location) else Path(location)  # noqa: PTH117 - it is no path yet
+
+
+def place_of(location: str) -> str:
+    """One text for one repository, however it is written: links are followed, credentials left out."""
+    local = local_path(location)
+    if local is None:
+        return shown(location).rstrip("/").removesuffix(".git")
+    return os.path.realpath(local).removesuffix(f"{os.sep}.git")
 
 
 def make_view(repository: Path, view: Path) -> set[bytes]:

@@ -169,7 +169,7 @@ class Tally:
     def judged(self, approvals: Sequence[Approval], identities: tuple[str, str]) -> "Judged":
         """The verdict, where these approvals hold for the two candidates of these identities."""
         groups = self.groups()
-        return Judged(self, groups, approved(groups, approvals, *identities))
+        return Judged(self, groups, approved(groups, approvals, lambda _: identities))
 
 
 _BESIDE = {MOVED: "moved", RELABELLED: "relabelled", SEVERITY_CHANGED: "of another severity"}

@@ -11,6 +11,10 @@ from gitleaks_eval.config.beside import Approval
 LOST, NEW, MOVED = "lost", "new", "moved"
 RELABELLED, SEVERITY_CHANGED = "relabelled", "severity_changed"
 KINDS = (LOST, NEW, MOVED, RELABELLED, SEVERITY_CHANGED)
+# How a cause begins that no identity of a candidate says anything of.
+SUPPRESSED = "the repository's own suppressions hide it with "
+# The identities of a baseline and of a candidate; None where one is not known.
+Pins = tuple[str | None, str | None]
 
 
 class RealFinding(NamedTuple):
@@ -81,7 +85,8 @@ class RealComparison:
 
     `same` and the counts of a side's kinds are all its findings. `production`, where a candidate is evaluated with the
     repository's own configuration, has the same for what is left when everything is obeyed that hides findings.
-    Times and peaks of memory are of one scan each; a peak is None where it is not known. They decide nothing.
+    Times and peaks of memory are of one scan each; a peak is None where it is not known. They decide nothing. `own` are
+    the hashes of the repository's own configuration, empty for a candidate that has another.
     """
 
     repository: str
@@ -91,6 +96,7 @@ class RealComparison:
     times_ms: tuple[float, float] | None = None
     peaks_kib: tuple[int | None, int | None] | None = None
     production: "RealComparison | None" = None
+    own: tuple[str, str] = ("", "")
 
     @property
     def differs(self) -> bool:
@@ -243,7 +249,7 @@ def suppressed(
     for change in found:
         one, other = change.finding, int(change.kind == LOST)
         if change.kind in {LOST, NEW} and (*_spot(one), one.rule_id, one.value) in there[other]:
-            causes[change] = f"the repository's own suppressions hide it with {names[other]}"
+            causes[change] = f"{SUPPRESSED}{names[other]}"
     return causes
 
 
@@ -303,22 +309,27 @@ def group_order(one: Group) -> tuple[Any, ...]:
     return not one.in_head, -one.count, KINDS.index(one.kind), one.rule_id, one.candidate_rule_id or "", one.cause or ""
 
 
-def approved(found: Iterable[Group], approvals: Sequence[Approval], baseline: str, candidate: str) -> dict[Group, str]:
+def approved(found: Iterable[Group], approvals: Sequence[Approval], pins: Callable[[str], Pins]) -> dict[Group, str]:
     """The groups that approvals for these two candidates cover, each with the reasons.
 
-    A group is covered when each of its repositories is: approving it in one says nothing of another.
+    A group is covered when each of its repositories is: approving it in one says nothing of another. `pins` are the
+    identities of both candidates in a repository.
     """
-    pinned = [one for one in approvals if (one.baseline, one.candidate) == (baseline, candidate)]
     covered = {}
     for group in found:
-        about = [one for one in pinned if _is_about(one, group)]
+        about = [one for one in approvals if _is_about(one, group)]
         by_repository = [
-            next((one.reason for one in about if any(_fits(name, text) for text in one.repositories)), None)
-            for name in group.repositories
+            next((one.reason for one in about if _is_in(one, name, pins(name))), None) for name in group.repositories
         ]
         if group.repositories and all(reason is not None for reason in by_repository):
             covered[group] = "; ".join(dict.fromkeys(filter(None, by_repository)))
     return covered
+
+
+def _is_in(approval: Approval, repository: str, pinned: Pins) -> bool:
+    return (approval.baseline, approval.candidate) == pinned and any(
+        _fits(repository, text) for text in approval.repositories
+    )
 
 
 def _is_about(approval: Approval, group: Group) -> bool:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from gitleaks_eval.analysis.metrics import Counts, corpus_rate_texts
-from gitleaks_eval.corpora.kinds.labels import own_labels
+from gitleaks_eval.corpora.kinds.labels import files_about, own_labels
 from gitleaks_eval.corpora.labels_file import (
     Answer,
     LabelledFinding,
@@ -16,6 +16,7 @@ from gitleaks_eval.corpora.labels_file import (
     in_order,
     read_labels,
 )
+from gitleaks_eval.repositories.sources import real_repositories
 
 FIRST, SECOND = "1" * 40, "2" * 40
 ODD = (
@@ -120,3 +121,20 @@ def test_recall_of_few_labels_is_withheld_and_rates_have_intervals() -> None:
     assert (few["recall"], few["f1"]) == ("n/a (n=19)", "n/a (n=20)")
     assert few["precision"] == "0.95 (0.76 to 0.99)"
     assert many["recall"] == "0.95 (0.76 to 0.99)"
+
+
+def test_labels_are_about_their_repository_however_it_is_named(tmp_path: Path) -> None:
+    """Labels that are passed over let a true secret be lost without a word."""
+    there = tmp_path / "sources" / "billing"
+    (there / ".git").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(there)
+    remote = "git@example.com:acme/shop.git"
+    (tmp_path / "labels").mkdir()
+    for name, place in (("billing", "../link"), ("shop", remote), ("web", "https://example.com/acme/web.git")):
+        text = as_text(LabelsFile(place, FIRST, ("one",)))
+        (tmp_path / "labels" / f"{name}.yaml").write_text(text, encoding="utf-8")
+    spelled = ["link", "sources/billing", "./sources/../sources/billing/.git", there.as_uri(), remote]
+    spelled += ["https://me:word@example.com/acme/web/", "link/.."]
+    named = real_repositories(spelled, tmp_path, ())
+    found = [[path.stem for path in files_about(one, tmp_path)] for one in named]
+    assert found == [["billing"]] * 4 + [["shop"], ["web"], []]

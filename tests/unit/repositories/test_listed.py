@@ -8,6 +8,7 @@ import pytest
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.repositories.hosts import host_of
 from gitleaks_eval.repositories.listed import RepositoryList, is_list, read_list
+from gitleaks_eval.repositories.refs import place_of
 
 
 def written(folder: Path, *lines: str) -> str:
@@ -46,7 +47,7 @@ def test_what_is_listed_twice_is_two_of_different_names(tmp_path: Path) -> None:
 
 
 def test_labels_of_the_project_belong_to_their_repository(tmp_path: Path) -> None:
-    labels = {"https://example.com/a.git": [tmp_path / "labels/a.yaml"]}
+    labels = {place_of("https://example.com/a.git"): [tmp_path / "labels/a.yaml"]}
     (tmp_path / "labels").mkdir()
     (tmp_path / "labels/a.yaml").touch()
     found = read_list(

@@ -161,7 +161,7 @@ APPROVAL = Approval("github-*", "hidden by x [allowlist] paths[0]", ("on?",), "a
 
 def approvals(*given: Approval, baseline: str = "base", candidate: str = "head") -> dict[str, str]:
     found = groups([comparison("one", ONE, cause="hidden by x [allowlist] paths[0]")])
-    return {group.rule_id: reason for group, reason in approved(found, given, baseline, candidate).items()}
+    return {group.rule_id: reason for group, reason in approved(found, given, lambda _: (baseline, candidate)).items()}
 
 
 def test_an_approved_group_is_counted_and_no_longer_to_review() -> None:
@@ -193,16 +193,25 @@ def test_an_approval_of_something_else_approves_nothing(change: dict[str, str]) 
 def test_a_group_is_approved_in_all_its_repositories_or_not_at_all() -> None:
     group = Group(LOST, "github-pat", None, None, ("one", "two"), 2, 2)
     both = replace(APPROVAL, cause=None)
-    assert approved([group], [both], "base", "head") == {}
+    assert approved([group], [both], lambda _: ("base", "head")) == {}
     other = replace(both, repositories=("two",), reason="another")
-    assert approved([group], [both, other], "base", "head") == {group: "a test; another"}
+    assert approved([group], [both, other], lambda _: ("base", "head")) == {group: "a test; another"}
+
+
+def test_an_approval_holds_in_the_repositories_whose_configuration_it_is_pinned_to() -> None:
+    group = Group(LOST, "github-pat", None, None, ("one", "two"), 2, 2)
+    everywhere = replace(APPROVAL, cause=None, repositories=("*",))
+    known = {"one": ("base", "head"), "two": ("base", "head with another configuration of its own")}
+    assert approved([group], [everywhere], known.__getitem__) == {}
+    both = [everywhere, replace(everywhere, candidate=known["two"][1])]
+    assert approved([group], both, known.__getitem__) == {group: "a test"}
 
 
 def test_more_findings_of_no_known_cause_than_were_approved_are_to_review() -> None:
     approval = replace(APPROVAL, cause=None, repositories=("*",), findings=2)
     for count, covered in ((1, 1), (2, 1), (3, 0)):
         group = Group(LOST, "github-pat", None, None, ("one",), count, count)
-        assert len(approved([group], [approval], "base", "head")) == covered
+        assert len(approved([group], [approval], lambda _: ("base", "head"))) == covered
 
 
 def test_the_kinds_are_those_of_the_contract() -> None:

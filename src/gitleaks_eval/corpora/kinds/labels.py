@@ -1,6 +1,5 @@
 """Labels of one's own (`gitleaks-eval review`): true is expected, false is a decoy, all else is left out of account."""
 
-import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +21,8 @@ from gitleaks_eval.corpora.labels_file import (
     is_ours,
     read_labels,
 )
-from gitleaks_eval.repositories.sources import URL, real_repositories, shown
+from gitleaks_eval.repositories.refs import place_of
+from gitleaks_eval.repositories.sources import read_source, real_repositories
 from gitleaks_eval.scenarios.places import Places, Window
 from gitleaks_eval.scenarios.scenario import Corpus, Expected, RealRepository
 from gitleaks_eval.scenarios.secrets import MASK
@@ -107,11 +107,11 @@ def files_about(repository: RealRepository, root: Path) -> list[Path]:
     Raises:
         InputError: when one cannot be read or is wrong.
     """
-    return files_by_repository(root).get(shown(repository.location), [])
+    return files_by_repository(root).get(place_of(repository.location), [])
 
 
 def files_by_repository(root: Path) -> dict[str, list[Path]]:
-    """The files of labels of a project, `labels/*.yaml`, by the place of their repository, without credentials.
+    """The files of labels of a project, `labels/*.yaml`, by `place_of` their repository.
 
     Raises:
         InputError: when one cannot be read or is wrong.
@@ -119,7 +119,8 @@ def files_by_repository(root: Path) -> dict[str, list[Path]]:
     found: defaultdict[str, list[Path]] = defaultdict(list)
     for path in sorted((root / FOLDER).glob("*.yaml")):
         if labels := read_labels(path).labels if is_ours(path) else None:
-            found[_location(path, labels.repository)].append(path)
+            named = read_source(labels.repository, path.resolve().parent, f"{path}: repository", must_exist=False)
+            found[place_of(named.location)].append(path)
     return dict(found)
 
 
@@ -131,13 +132,6 @@ def true_places(repository: RealRepository, root: Path) -> frozenset[tuple[str, 
     """
     read = [read_labels(path).labels for path in files_about(repository, root)]
     return frozenset(one.place for labels in read if labels for one in labels.findings if one.label == TRUE)
-
-
-def _location(path: Path, repository: str) -> str:
-    """A URL as it stands, and a path without dots, as those that options name."""
-    if URL.fullmatch(repository):
-        return repository
-    return os.path.abspath(path.parent / repository)  # noqa: PTH100 - resolve() would follow links
 
 
 KIND = CorpusKind(
