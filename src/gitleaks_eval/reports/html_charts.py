@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-SIZE, MARGIN = 260, 34
+from gitleaks_eval.core.text import few
+
+SIZE, MARGIN = 320, 40
+LEAST = 2
+NAMED_AT_MOST = 2
 WIDTH, HEIGHT = 640, 140
 
 
@@ -16,12 +20,13 @@ class Point(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A point as it is drawn."""
+    """A point as it is drawn, with its name on the side where there is room."""
 
     name: str
     cx: float
     cy: float
     text: str
+    side: str = "start"
 
 
 class Line(NamedTuple):
@@ -33,16 +38,25 @@ class Line(NamedTuple):
 
 
 def scatter(points: Sequence[Point]) -> list[Mark]:
-    """Recall from left to right, precision from below: the best stand at the upper right."""
+    """Recall from left to right, precision from below: the best stand at the upper right.
+
+    Those at one place are one mark. Nothing is drawn where all stand at one: a sentence says as much.
+    """
     inner = SIZE - 2 * MARGIN
+    by_place: dict[tuple[float, float], list[str]] = {}
+    for one in points:
+        by_place.setdefault((round(one.x, 2), round(one.y, 2)), []).append(one.name)
+    if len(by_place) < LEAST:
+        return []
     return [
         Mark(
-            one.name,
-            round(MARGIN + one.x * inner, 1),
-            round(SIZE - MARGIN - one.y * inner, 1),
-            f"{one.name}: recall {one.x:.2f}, precision {one.y:.2f}",
+            few(names, NAMED_AT_MOST),
+            round(MARGIN + x * inner, 1),
+            round(SIZE - MARGIN - y * inner, 1),
+            f"{', '.join(names)}: recall {x:.2f}, precision {y:.2f}",
+            "end" if x > 1 / 2 else "start",
         )
-        for one in points
+        for (x, y), names in by_place.items()
     ]
 
 
