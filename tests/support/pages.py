@@ -96,4 +96,7 @@ def comparison() -> tuple[dict[str, Any], dict[str, Any]]:
 
 def documents() -> list[dict[str, Any]]:
     """Three runs, a month apart."""
-    return [evaluation(clean=month != 2, at=f"2026-0{month}-01T00:00:00+00:00") for month in (1, 2, 3)]
+    runs = [evaluation(clean=month != 2, at=f"2026-0{month}-01T00:00:00+00:00") for month in (1, 2, 3)]
+    for run, score, recall in zip(runs, (5.0, 4.9, 5.0), (1.0, 0.9, 1.0), strict=True):
+        run["summary"]["normalized_score"], run["metrics"]["recall"] = score, recall
+    return runs

@@ -83,7 +83,10 @@ def trend_page(documents: Sequence[Document]) -> Iterator[bytes]:
         (when, verdict(one), [values[index] for values in rows.values()], under_test(one))
         for index, (when, one) in enumerate(zip(dates, runs, strict=True))
     ]
-    return _page("trend.html", {"title": f"{len(runs)} runs", "lines": lines, "names": list(rows), "table": table})
+    latest = verdict(runs[-1])
+    heading = f"the latest of {len(runs)} runs, {dates[-1]}"
+    values = {"title": f"{latest}: {heading}", "heading": heading, "verdict": latest, "kept_in": ""}
+    return _page("trend.html", {**values, "lines": lines, "names": list(rows), "table": table[::-1]})
 
 
 def document_of(pieces: Iterable[bytes]) -> Document:

@@ -215,7 +215,10 @@ def test_a_run_without_a_ground_truth_has_no_decision_and_is_not_called_incomple
 
 def test_runs_are_shown_by_date() -> None:
     text = Read(b"".join(trend_page(list(reversed(documents())))).decode()).text
-    assert text.index("2026-01-01") < text.index("2026-02-01") < text.index("2026-03-01")
+    assert text.startswith("STRONG_PASS: the latest of 3 runs, 2026-03-01")
+    rows = text[text.index("Under test") :]
+    assert rows.index("2026-03-01") < rows.index("2026-02-01") < rows.index("2026-01-01")
+    assert "score (0 to 5) 5 4.9 2026-01-01 2026-03-01" in text
 
 
 def test_a_hundred_thousand_findings_and_39_000_checks_stay_below_15_megabytes_and_the_rest_is_counted() -> None:
