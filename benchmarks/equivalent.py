@@ -25,7 +25,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("firing.py", "RULES_AT_MOST = 6_000", "6001"): _BOUND,
     ("store.py", "LARGEST = 1_000_000", "1000001"): _BOUND,
     ("html_views.py", "at_most = max(1, CELLS_AT_MOST // max(1, len(checks)))", "2"): (
-        "the rows of a page with more than 20000 checks, or of one check in more than 20000 scenarios"
+        "the rows of a page with more than 2000 checks, or of one check in more than 2000 scenarios"
     ),
     (
         "faults.py",

@@ -40,6 +40,8 @@ NOT_RUN = {
     "docs/review.md": ["it asks at a terminal; tests/scanner/test_review.py answers"],
     "docs/tutorial.md": ["installs from the network; .ci/run runs the same for the README"],
 }
+# Links of the README are whole, since a package index shows it, too: to the files of our main branch.
+HERE = re.compile(r"^https://(github\.com|raw\.githubusercontent\.com)/gitleaks-eval/gitleaks-eval/(blob/)?main/")
 
 
 def page(name: str) -> str:
@@ -93,11 +95,19 @@ def test_no_command_hides_in_a_block_that_is_not_run() -> None:
 
 
 def test_each_link_to_a_file_of_the_project_leads_to_one() -> None:
-    found = [(one, target) for one in PAGES for target in links(one) if not re.match(r"[a-z]+:|#", target)]
-    assert found
+    found = [(one, HERE.sub(f"{ROOT}/", target)) for one in PAGES for target in links(one)]
+    files = [(one, target) for one, target in found if not re.match(r"[a-z]+:|#", target)]
+    assert files
     assert [
-        f"{one.name}: {target}" for one, target in found if not (one.parent / target.partition("#")[0]).exists()
+        f"{one.name}: {target}" for one, target in files if not (one.parent / target.partition("#")[0]).exists()
     ] == []
+
+
+def test_what_a_package_index_shows_of_the_readme_has_no_link_that_leads_nowhere_there() -> None:
+    found = list(links(ROOT / "README.md"))
+    assert [target for target in found if not target.startswith("https://")] == []
+    # A page about a picture is none.
+    assert [target for target in found if target.endswith(".png") and "/raw.githubusercontent.com/" not in target] == []
 
 
 @pytest.mark.parametrize(("language", "read"), [("yaml", yaml.safe_load_all), ("json", json.loads)])

@@ -58,7 +58,8 @@ def _identity(fields: Iterable[Any]) -> Identity:
 class CheckResult(NamedTuple):
     """One check of one scenario; `expected` and `actual` are JSON texts, `duration_ms` its own time.
 
-    `critical` and `about` are those of its `Identity`.
+    `critical` and `about` are those of its `Identity`. `excused` says why its failure fails no run: it refers to
+    another failure, entries alone cause it that people accepted, or the baseline has it, too.
     """
 
     check_id: str
@@ -73,6 +74,7 @@ class CheckResult(NamedTuple):
     duration_ms: float
     critical: bool = False
     about: tuple[str, ...] = ()
+    excused: str = ""
 
 
 def failed_ids(results: Iterable[CheckResult]) -> list[str]:

@@ -35,7 +35,12 @@ class Recorder:
     errors: dict[str, tuple[str, str]] = field(default_factory=dict)
     others: dict[str, None] = field(default_factory=dict)
     broken_files: list[str] = field(default_factory=list)
-    accepted: set[str] = field(default_factory=set)
+    excused: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def accepted(self) -> set[str]:
+        """The tests whose failure entries alone cause that people accepted."""
+        return {nodeid for nodeid, reason in self.excused.items() if reason.startswith(ACCEPTED)}
 
     def record(self, report: pytest.TestReport) -> None:
         """Take in a report of a check, of a sub-test of one, or of a crashed worker (without properties)."""
@@ -57,8 +62,8 @@ class Recorder:
             properties["message"] = message
         if outcome is None:
             return
-        if str(getattr(report, "wasxfail", "")).startswith(ACCEPTED):
-            self.accepted.add(report.nodeid)
+        if reason := str(getattr(report, "wasxfail", "")):
+            self.excused[report.nodeid] = reason
         if outcome == ERROR:
             self.errors.setdefault(
                 report.nodeid, (str(properties.get("scenario", "")), str(properties.get("message", "")))
@@ -89,6 +94,7 @@ class Recorder:
                 duration_ms=entry.duration_ms,
                 critical=identity.critical,
                 about=identity.about,
+                excused=self.excused.get(nodeid, "") if entry.outcome == FAILED else "",
             )
             for nodeid, identity in selected.items()
             for entry in [self.entries.get(nodeid, missing)]

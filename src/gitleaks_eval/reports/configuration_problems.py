@@ -79,6 +79,29 @@ def configuration_problems(run: Run) -> list[ConfigurationProblem]:
     return sorted(found, key=lambda one: one.level != ERROR)
 
 
+def entry_lines(run: Run) -> dict[str, str]:
+    """By each text that says which entry hides a secret, where that entry stands: `.gitleaks.toml:5`."""
+    if run.configuration is None or not run.hidden:
+        return {}
+    lines = {
+        f"{shown} {where}": f"{shown}:{line}"
+        for file in run.configuration.chain
+        for shown in [shown_path(file.path, run.root)]
+        for where, line in place_lines(file.content).items()
+    }
+    return {
+        text: lines[title]
+        for text in dict.fromkeys(run.hidden.values())
+        for title in reversed(_titles(text))
+        if title in lines
+    }
+
+
+def _titles(text: str) -> list[str]:
+    """The entries that a text names: `hidden by A and by B; ...`."""
+    return text.removeprefix("hidden by ").partition("; ")[0].split(" and by ")
+
+
 def _places(configuration: Configuration, root: Path) -> _Places:
     top = next((one for one in (root, *root.parents) if (one / ".git").exists()), root)
     by_title: dict[str, Spot] = {}
@@ -118,8 +141,7 @@ def _hides(run: Run, keys: list[str], places: _Places) -> Iterator[Configuration
     for key in keys:
         by_entry[said.get(key, "")].append(key)
     for text, secrets in by_entry.items():
-        titles = text.removeprefix("hidden by ").partition("; ")[0].split(" and by ")
-        spot = next((places.by_title[title] for title in titles if title in places.by_title), places.begin)
+        spot = next((places.by_title[title] for title in _titles(text) if title in places.by_title), places.begin)
         hidden = f"{numbered(len(secrets), 'expected secret')}: {few(secrets, NAMED_AT_MOST)}"
         yield ConfigurationProblem(HIDES_SECRETS, ERROR, f"{text or 'hidden'}: {hidden}", spot)
 

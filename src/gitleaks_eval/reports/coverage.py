@@ -14,6 +14,7 @@ from gitleaks_eval.reports.run import Run
 FAILED_AT_MOST = 12
 LISTED_AT_MOST = 200
 NAMED_AT_MOST = 3
+NOTHING_TO_MEND = "nothing to mend"
 
 
 def tested_lines(run: Run) -> Iterator[str]:
@@ -22,28 +23,37 @@ def tested_lines(run: Run) -> Iterator[str]:
         yield run.coverage.tested
 
 
-def next_step(run: Run) -> Iterator[str]:
-    """The one thing to do next, of all that would make the decision better; nothing for a part of a run."""
+def next_lines(run: Run) -> Iterator[str]:
+    """What to do next, as the terminal says it."""
+    for number, text in enumerate(next_steps(run)):
+        yield text if number else f"next: {text}"
+
+
+def next_steps(run: Run) -> Iterator[str]:
+    """The one thing to do next, of all that would make the decision better, then what may be deleted.
+
+    Nothing for a part of a run.
+    """
     decision, hides = run.scorecard.guarded_decision, run.coverage.hides if run.coverage else ()
     failed = {result.check_id for result in run.surveys if result.outcome == FAILED}
     if decision is None:
         return
     if run.incomplete:
-        yield "next: mend what could not be run, and run again"
+        yield "mend what could not be run, and run again"
     elif run.scorecard.findings.missed:
         yield _about_missed(run)
     elif failed & {ENTRY, TOGETHER}:
-        yield "next: narrow the entries that FAILED names; what is meant so, `gitleaks-eval accept` accepts"
+        yield "narrow the entries that FAILED names; what is meant so, `gitleaks-eval accept` accepts"
     elif failed:
-        yield "next: mend the rules and places that FAILED names"
+        yield "mend the rules and places that FAILED names"
     elif hides:
         names = [line.split(" ", 1)[0] for line in hides]
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
-        yield f"next: look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
+        yield f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
     elif run.coverage and not run.coverage.whole:
-        yield "next: look at what was not tested"
+        yield "look at what was not tested"
     elif decision != "STRONG_PASS":
-        yield "next: mend what is listed below, or in scorecard.md"
+        yield "mend what is listed below, or in scorecard.md"
     else:
         yield _about_judges(run)
     if run.coverage and (notices := run.coverage.notices):
@@ -55,17 +65,17 @@ def _about_judges(run: Run) -> str:
     """What is to do where nothing else is."""
     combined = run.combined.decision if run.combined else None
     if combined == INCOMPLETE:
-        return "next: mend what kept the judges from a score, and run again"
+        return "mend what kept the judges from a score, and run again"
     if combined not in {None, run.scorecard.guarded_decision}:
-        return "next: read why the judges give no more: Judges in scorecard.md"
-    return "next: nothing to mend"
+        return "read why the judges give no more: Judges in scorecard.md"
+    return NOTHING_TO_MEND
 
 
 def _about_missed(run: Run) -> str:
     hidden = sum(text.startswith("hidden by ") for text in run.hidden.values())
     if hidden >= run.scorecard.findings.missed:
-        return "next: narrow the entries that hide what is MISSED; what is meant so, `gitleaks-eval accept` accepts"
-    return "next: find again what is MISSED; `gitleaks-eval explain FILE:LINE` says what stops a rule"
+        return "narrow the entries that hide what is MISSED; what is meant so, `gitleaks-eval accept` accepts"
+    return "find again what is MISSED; `gitleaks-eval explain FILE:LINE` says what stops a rule"
 
 
 def failed_lines(run: Run) -> Iterator[str]:

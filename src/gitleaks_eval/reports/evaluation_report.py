@@ -7,10 +7,13 @@ from itertools import islice
 from typing import Any
 
 import gitleaks_eval
+from gitleaks_eval.analysis.matching import EXACT
 from gitleaks_eval.analysis.metrics import metrics_json
-from gitleaks_eval.checks.result import NOT_APPLICABLE, PASSED, CheckResult
+from gitleaks_eval.checks.result import ERROR, FAILED, NOT_APPLICABLE, PASSED, CheckResult
 from gitleaks_eval.core.text import json_value
 from gitleaks_eval.judges.material import REAL_WORLD
+from gitleaks_eval.reports.configuration_problems import entry_lines
+from gitleaks_eval.reports.coverage import next_steps
 from gitleaks_eval.reports.judges import llm_fields
 from gitleaks_eval.reports.run import RealEvaluation, Run
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
@@ -65,7 +68,10 @@ def _but_long_lists(run: Run) -> dict[str, Any]:
         "reasons": list(run.reasons),
         **({"only": list(run.only)} if run.only else {}),
         **({"seed": run.seed} if run.seed != DEFAULT_SEED else {}),
+        "next": list(next_steps(run)),
         "coverage": run.coverage.rows() if run.coverage else None,
+        **({"survey_failures": failed} if (failed := _survey_failures(run)) else {}),
+        **({"entry_lines": lines} if (lines := entry_lines(run)) else {}),
         **({"config_lint": [result_fields(result) for result in run.lint]} if run.lint else {}),
         **llm_fields(run.judged, run.combined),
         **({"judge_context": json_value(run.judge_context)} if run.judge_context else {}),
@@ -120,6 +126,10 @@ def report_summary(run: Run) -> dict[str, Any]:
     }
 
 
+def _survey_failures(run: Run) -> list[dict[str, Any]]:
+    return [result_fields(result) for result in run.surveys if result.outcome in {FAILED, ERROR}]
+
+
 def score_fields(score: Score) -> dict[str, Any]:
     """A score as the reports write it."""
     return {
@@ -170,6 +180,7 @@ def _named(result: CheckResult) -> dict[str, Any]:
         "outcome": result.outcome,
         "passed": result.outcome in {PASSED, NOT_APPLICABLE},
         "message": result.message,
+        **({"excused": result.excused} if result.excused else {}),
     }
 
 
@@ -177,7 +188,7 @@ def _findings(run: Run) -> Iterator[str]:
     # Put together by hand: there may be 200,000, and most of their texts are the same few.
     text = _JsonTexts()
     for name, subject in run.subjects.items():
-        scenario = text[name]
+        scenario, forgiven = text[name], run.accepted.get(name, ())
         for (
             status,
             path,
@@ -190,16 +201,18 @@ def _findings(run: Run) -> Iterator[str]:
             labelled,
         ) in subject.matching.matches:
             hidden = _hidden(run.hidden.get((name, (path, line, rule_id)))) if run.hidden else ""
+            accepted = _ACCEPTED if forgiven and status != EXACT and (path, line, rule_id) in forgiven else ""
             yield (
                 f'{{"scenario": {scenario}, "file_path": {text[path]}, "line_number": {line}, '
                 f'"rule_id": {text[rule_id]}, "severity": {text[severity]}, "status": {text[status]}, '
                 f'"reported_rule_id": {text[reported_rule_id]}, '
                 f'"reported_line_number": {"null" if reported_line is None else reported_line}, '
-                f'"reported_severity": {text[reported_severity]}{"" if labelled else _UNLABELLED}{hidden}}}'
+                f'"reported_severity": {text[reported_severity]}{"" if labelled else _UNLABELLED}{accepted}{hidden}}}'
             )
 
 
 _UNLABELLED = ', "labelled": false'
+_ACCEPTED = ', "accepted": true'
 
 
 def _hidden(text: str | None) -> str:

@@ -8,51 +8,55 @@ from typing import Any
 
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.core.templates import rendered
+from gitleaks_eval.reports import html_comparison as compared
 from gitleaks_eval.reports import html_views as views
 from gitleaks_eval.reports.html_charts import Point, scatter, trend
-from gitleaks_eval.reports.html_views import Document, Group, Item
+from gitleaks_eval.reports.html_first import next_action, tiles, under_test, verdict, why
+from gitleaks_eval.reports.html_groups import Document
 from gitleaks_eval.reports.pair_judge import TITLE, told
 
 # What marks a page as ours: only such a one is replaced by another.
 GENERATOR = '<meta name="generator" content="gitleaks-eval">'
-_CHANGES = {
-    "lost": "Lost",
-    "new": "New and not expected",
-    "relabelled": "Reported under another rule",
-    "moved": "Reported on another line",
-    "severity_changed": "Of another severity",
-    "gained": "Found now",
-    "gone": "Wrong before, and gone",
-}
-_SAMPLED = {"rules_lost": "Rules no longer fire", "places_lost": "Places no longer seen"}
+# What names a candidate among others; its report has all of it.
+_SHORTLY = ("Scanner", "SHA-256", "Configuration", "Command", "Arguments", "Asked for")
 
 
 def run_page(document: Document) -> Iterator[bytes]:
     """The page of one evaluation report."""
-    name = " ".join(text for _, text in views.under_test(document)[:1])
-    return _page("report.html", {**_candidate(name, document), "title": f"{views.verdict(document)}: {name}"})
+    tested = dict(under_test(document))
+    name = " with ".join(tested[term] for term in ("Scanner", "Configuration") if tested.get(term))
+    values = {"title": f"{verdict(document)}: {name}", "kept_in": "evaluation_report.json"}
+    return _page("report.html", {**_candidate(name, document), **values})
 
 
 def comparison_page(comparison: Document, reports: Mapping[str, Document]) -> Iterator[bytes]:
     """The page of a comparison; `reports` has the evaluation report of each candidate of this run, by name."""
     deciding = [pair for pair in comparison["pairs"] if not pair.get("neighbour")]
-    names = [one["name"] for one in comparison["candidates"]]
-    verdicts = [pair["verdict"] for pair in deciding]
-    worst = next((word for word in ("REGRESSION", "INCOMPLETE", "REVIEW", "SAFE") if word in verdicts), "INCOMPLETE")
-    maps = {name: {one.name: one for one in views.regions(report)} for name, report in reports.items()}
+    candidates = comparison["candidates"]
+    names = [str(one["name"]) for one in candidates]
+    worst = compared.worst([pair["verdict"] for pair in deciding])
+    title = " against ".join(reversed(names[:2])) if len(names) == 2 else ", ".join(names)
+    rules = compared.rule_rows(candidates, reports)
     return _page(
         "comparison.html",
         {
-            "title": f"{worst}: {' against '.join(reversed(names[:2])) if len(names) == 2 else ', '.join(names)}",
+            "title": f"{worst}: {title}",
+            "kept_in": "comparison.json",
             "verdict": worst,
+            "heading": title,
+            "next_action": compared.next_of(worst),
             "judge_title": TITLE,
-            "pairs": [(pair, _changes(pair), told(pair["judge"]) if pair.get("judge") else None) for pair in deciding],
-            "candidates": comparison["candidates"],
+            "pairs": [_pair(pair, reports.get(pair["candidate"]) or {}) for pair in deciding],
+            "neighbours": [pair for pair in comparison["pairs"] if pair.get("neighbour")],
+            "candidates": candidates,
             "names": names,
-            "marks": scatter(_points(comparison["candidates"])),
-            "maps": maps,
-            "regions": list(dict.fromkeys(region for of_one in maps.values() for region in of_one)),
-            "rules": _rules(comparison["candidates"]),
+            "tested": {name: _shortly(report) for name, report in reports.items()},
+            "numbers": compared.numbers(candidates, reports),
+            "marks": scatter(_points(candidates)),
+            "places": compared.place_rows(comparison.get("places") or (), names),
+            "rules": [row for row in rules if row.differs and row.is_everywhere][: compared.ROWS_AT_MOST],
+            "own_rules": [row for row in rules if not row.is_everywhere][: compared.ROWS_AT_MOST],
+            "alike": sum(not row.differs for row in rules),
             "reports": {name: _candidate(name, report) for name, report in reports.items()},
         },
     )
@@ -67,13 +71,21 @@ def trend_page(documents: Sequence[Document]) -> Iterator[bytes]:
         "recall": [_number((one.get("metrics") or {}).get("recall")) for one in runs],
         "places seen": [_tile(one, "places seen") for one in runs],
         "rules that fire": [_tile(one, "rules fire") for one in runs],
+        "time of a scan (ms)": [_scan_ms(one) for one in runs],
     }
-    lines = [trend(name, list(zip(dates, values, strict=True))) for name, values in rows.items() if any(values)]
+    lines = [
+        trend(name, list(zip(dates, values, strict=True)))
+        for name, values in rows.items()
+        if any(value is not None for value in values)
+    ]
     table = [
-        (when, views.verdict(one), [values[index] for values in rows.values()], views.under_test(one))
+        (when, verdict(one), [values[index] for values in rows.values()], under_test(one))
         for index, (when, one) in enumerate(zip(dates, runs, strict=True))
     ]
-    return _page("trend.html", {"title": f"{len(runs)} runs", "lines": lines, "names": list(rows), "table": table})
+    latest = verdict(runs[-1])
+    heading = f"the latest of {len(runs)} runs, {dates[-1]}"
+    values = {"title": f"{latest}: {heading}", "heading": heading, "verdict": latest, "kept_in": ""}
+    return _page("trend.html", {**values, "lines": lines, "names": list(rows), "table": table[::-1]})
 
 
 def document_of(pieces: Iterable[bytes]) -> Document:
@@ -83,18 +95,24 @@ def document_of(pieces: Iterable[bytes]) -> Document:
 
 
 def _candidate(name: str, document: Document) -> dict[str, Any]:
+    entries, entries_left = views.entries(document)
+    rules, others, rules_left = views.rule_rows(document)
     return {
         "name": name,
         "document": document,
-        "verdict": views.verdict(document),
-        "why": views.why(document),
-        "next_action": views.next_action(document),
-        "under_test": views.under_test(document),
-        "tiles": views.tiles(document),
+        "verdict": verdict(document),
+        "why": why(document),
+        "next_action": next_action(document),
+        "under_test": under_test(document),
+        "tiles": tiles(document),
         "problems": views.problems(document),
-        "entries": views.entries(document),
+        "excused": views.excused(document),
+        "entries": entries,
+        "entries_left": entries_left,
         "regions": views.regions(document),
-        "rules": views.rule_rows(document),
+        "rules": rules,
+        "other_rules": others,
+        "rules_left": rules_left,
         "grid": views.grid(document),
         "not_applicable": views.not_applicable(document),
         "judged": views.judged(document),
@@ -102,6 +120,25 @@ def _candidate(name: str, document: Document) -> dict[str, Any]:
         "real": views.real_rows(document),
         "marks": scatter(_points([{"name": rule, **row} for rule, row in _by_rule(document.get("metrics")).items()])),
     }
+
+
+def _pair(pair: Document, report: Document) -> dict[str, Any]:
+    worse, better = compared.changes(pair, report)
+    return {
+        "verdict": pair["verdict"],
+        "baseline": pair["baseline"],
+        "candidate": pair["candidate"],
+        "reasons": pair["reasons"],
+        "worse": worse,
+        "better": better,
+        "real": pair.get("real") or (),
+        "real_groups": compared.real_groups(pair),
+        "judge": told(pair["judge"]) if pair.get("judge") else None,
+    }
+
+
+def _shortly(document: Document) -> list[tuple[str, str]]:
+    return [(term, text) for term, text in under_test(document) if term in _SHORTLY]
 
 
 def _page(template: str, values: Mapping[str, Any]) -> Iterator[bytes]:
@@ -124,28 +161,6 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _changes(pair: Document) -> list[Group]:
-    """What changes of a pair, by kind and cause, what is lost first."""
-    groups = []
-    for kind, title in _CHANGES.items():
-        by_cause: dict[str, list[Item]] = {}
-        for one in pair.get(kind) or ():
-            cause = one.get("hidden_by") or f"rule {one['rule_id']}"
-            place = f"{one['scenario']}: {one['file_path']}:{one['line_number']}"
-            by_cause.setdefault(f"{title}: {cause}", []).append(Item(place, str(one.get("severity") or "")))
-        found = [Group(cause, len(items), items[: views.ITEMS_AT_MOST]) for cause, items in by_cause.items()]
-        groups += sorted(found, key=lambda group: -group.count)
-    for kind, title in _SAMPLED.items():
-        if names := pair.get(kind) or ():
-            groups.append(Group(title, len(names), [Item(str(name)) for name in names[: views.ITEMS_AT_MOST]]))
-    return groups
-
-
-def _rules(candidates: Sequence[Document]) -> list[tuple[str, list[str]]]:
-    names = dict.fromkeys(rule for one in candidates for rule in one.get("by_rule") or ())
-    return [(rule, [views.rate(_by_rule(one).get(rule), "recall", "fn") for one in candidates]) for rule in names]
-
-
 def _by_rule(rates: Document | None) -> Document:
     found: Document = (rates or {}).get("by_rule") or {}
     return found
@@ -160,7 +175,13 @@ def _points(rows: Iterable[Document]) -> list[Point]:
 
 
 def _tile(document: Document, title: str) -> float | None:
-    return next((tile.count for tile in views.tiles(document) if tile.title == title), None)
+    return next((tile.count for tile in tiles(document) if tile.title == title), None)
+
+
+def _scan_ms(document: Document) -> float | None:
+    """The time of all scans together: what the check of times has found, scenario by scenario."""
+    times = [row["actual"] for row in document.get("results", ()) if row["check_id"] == "SP-1" and row.get("actual")]
+    return round(sum(times)) if times else None
 
 
 def _number(value: object) -> float | None:

@@ -1,20 +1,18 @@
 """What `report.html` shows of an evaluation report: values of text and numbers, made of its JSON alone."""
 
-import re
-import shlex
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
+from gitleaks_eval.reports.html_groups import Document, Group, Item, begin_of_names, command, finding_commands, grouped
 from gitleaks_eval.reports.judges import notes
 
-ITEMS_AT_MOST = 200
 # Below, an interval says more than a rate does, and neither says much.
 TELLING = 5
-CELLS_AT_MOST = 40_000
-_K_EXPRESSION = re.compile(r"[\w:+\-.\[\]/]+")
+# Nobody looks at more of a table, and a browser that has all 39,000 checks before it needs three seconds to open.
+CELLS_AT_MOST = 4_000
+ROWS_AT_MOST = 500
 _SIGNS = {"passed": "✓", "failed": "✗", "error": "!", "not_applicable": "-"}
 _WRONG = ("missed", "moved", "relabelled", "unexpected")
 _TITLES = {
@@ -24,40 +22,18 @@ _TITLES = {
     "unexpected": "Reported, and nothing is there",
     "unlabelled": "Reported, and no label speaks of it",
 }
-Document = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A number of the first screen: what of it, how many of how many, and a note."""
-
-    title: str
-    count: int
-    of: int
-    note: str = ""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing is left out."""
-        return self.count == self.of
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One thing of a list: its text, what is said of it, and the command that asks again (empty: none)."""
-
-    text: str
-    note: str = ""
-    command: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Things with one cause: a title, how many, the first of them."""
-
-    title: str
-    count: int
-    items: Sequence[Item]
+_FIRING = frozenset({"fires", "reported_as"})
+_HIDING = frozenset({"allowlisted", "never_fires"})
+_FAILING = frozenset({"failed", "error"})
+# Tests of the survey that its rows tell of, too.
+_TOLD = frozenset({"place", "rule"})
+_SURVEYS = {
+    "entry": "Entries that hide too much",
+    "entries": "Entries that hide too much together",
+    "acceptance": "Acceptances of no entry that is there",
+    "test": "Tests of your rules",
+}
+_FAMILIES = {"form": "forms of text", "git": "corners of git"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +55,14 @@ class Region:
     squares: Sequence[Square]
 
     @property
-    def heat(self) -> int:
-        """From 0 (nothing is seen) to 4 (all)."""
-        return 4 if self.seen == self.of else self.seen * 4 // self.of if self.of else 4
+    def heat(self) -> str:
+        """From 0 (nothing is seen) to 4 (all); `none` where nothing was to be seen."""
+        return heat(self.seen, self.of)
+
+    @property
+    def said(self) -> str:
+        """How many of how many, or that the scanner never looks there."""
+        return f"{self.seen} of {self.of}" if self.of else "never scanned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,175 +76,148 @@ class RuleRow:
     precision: str
     recall: str
     note: str
+    is_wrong: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A check of a scenario."""
+    """A check of a scenario; `note` is what a failed one says."""
 
     outcome: str
     sign: str
-    anchor: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Scenarios by checks; `left_out` says how many scenarios are not shown."""
+    """Scenarios by checks; `left_out` says how many scenarios are not shown, and `failing` how many of these fail."""
 
     checks: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Cell]]]
     left_out: int
+    failing: int
 
 
-def under_test(document: Document) -> list[tuple[str, str]]:
-    """What was under test, as terms with their text."""
-    scanner = document.get("scanner") or {}
-    named = [
-        ("Scanner", " ".join(filter(None, (scanner.get("name"), scanner.get("version"))))),
-        ("From", scanner.get("source")),
-        ("SHA-256", scanner.get("sha256")),
-        ("Configuration", scanner.get("config")),
-        ("Its SHA-256", scanner.get("config_sha256")),
-        ("Command", scanner.get("command")),
-        ("Arguments", scanner.get("args")),
-        ("Evaluated by", f"{document.get('tool', 'gitleaks-eval')} {document.get('tool_version', '')}".strip()),
-        ("At", document.get("generated_at")),
-    ]
-    return [(name, _text(value)) for name, value in named if value]
-
-
-def tiles(document: Document) -> list[Tile]:
-    """What was tested, in numbers."""
-    findings = (document.get("summary") or {}).get("findings") or {}
-    found = [Tile("planted secrets found", findings.get("detected", 0), findings.get("expected", 0))]
-    coverage = document.get("coverage")
-    if coverage:
-        rules = coverage["rules"]
-        off = len(coverage["switched_off"])
-        firing = sum(row["status"] in {"fires", "reported_as"} for row in rules)
-        found.append(Tile("rules fire", firing, len(rules) + off, f"{off} switched off" * bool(off)))
-        places = Counter(row["status"] for row in coverage["places"])
-        seen = places["seen"]
-        hidden = places["allowlisted"] + places["accepted"]
-        never = f"{places['not_scanned']} more are never scanned by the scanner" * bool(places["not_scanned"])
-        found.append(Tile("places seen", seen, seen + hidden, never))
-    real = (document.get("real_world") or {}).get("repositories") or []
-    if real:
-        found.append(Tile("real repositories scanned", sum(not one.get("problem") for one in real), len(real)))
-    return found
-
-
-def verdict(document: Document) -> str:
-    """The word of the decision."""
-    return _text((document.get("summary") or {}).get("guarded_decision") or "INCOMPLETE")
-
-
-def why(document: Document) -> str:
-    """The decision in one sentence."""
-    if reasons := document.get("reasons"):
-        return "; ".join(map(_text, reasons))
-    short = [tile for tile in tiles(document) if not tile.is_whole]
-    if not short:
-        return "All that was planted is found, and nothing that was asked is hidden."
-    return "; ".join(f"{tile.count} of {tile.of} {tile.title}" for tile in short) + "."
-
-
-def next_action(document: Document) -> str:
-    """What to do now."""
-    groups = problems(document)
-    if groups:
-        return f"Look at the largest cause below: {groups[0].title} ({groups[0].count})."
-    if any(not tile.is_whole for tile in tiles(document)):
-        return "Look at the map below, and accept what is meant to be hidden with gitleaks-eval accept."
-    return "Keep this run as a baseline (--gitleaks-save-baseline), and compare the next upgrade with it."
+def heat(seen: int, of: int) -> str:
+    """How much is seen, from 0 (nothing) to 4 (all); `none` where nothing was to be seen."""
+    return str(seen * 4 // of) if of else "none"
 
 
 def problems(document: Document) -> list[Group]:
-    """What is wrong, by cause, the largest first."""
-    groups: defaultdict[str, list[Item]] = defaultdict(list)
+    """What is wrong, by cause, the largest first; what accepted entries alone cause is not wrong."""
+    quotes: dict[str, str] = {}
+    found = [*_wrong_findings(document, quotes), *_hidden(document), *_failed_tests(document)]
+    return grouped(found, quotes)
+
+
+def _wrong_findings(document: Document, quotes: dict[str, str]) -> Iterator[tuple[str, Item]]:
+    commands = finding_commands(document)
+    entries = {f"{row['file']}:{row['line']}": row["entry"] for row in entries_of(document)}
     for row in document.get("findings", ()):
         fate = row["status"] if row.get("labelled", True) else "unlabelled"
-        if fate in _WRONG:
-            cause = _text(row.get("hidden_by") or f"rule {row['rule_id']}")
-            where = f"{row['scenario']}: {row['file_path']}:{row['line_number']}"
-            reported = row.get("reported_rule_id")
-            note = f"reported as {reported}" if fate == "relabelled" else _text(row["rule_id"])
-            groups[f"{_TITLES[fate]}: {cause}"].append(Item(where, note))
-    for title, item in (*_hidden(document), *_failed_tests(document)):
-        groups[title].append(item)
-    found = [Group(title, len(items), items[:ITEMS_AT_MOST]) for title, items in groups.items()]
-    return sorted(found, key=lambda group: -group.count)
+        if fate not in _WRONG or row.get("accepted"):
+            continue
+        hidden = row.get("hidden_by")
+        title = f"{_TITLES[fate]}: {hidden or 'rule ' + _text(row['rule_id'])}"
+        if place := (document.get("entry_lines") or {}).get(hidden):
+            quotes[title] = " ".join(filter(None, (place, entries.get(place))))
+        where = f"{row['scenario']}: {row['file_path']}:{row['line_number']}"
+        note = (
+            f"{row['rule_id']}, reported as {row.get('reported_rule_id')}" if fate == "relabelled" else row["rule_id"]
+        )
+        yield title, Item(where, _text(note), commands.get(row["scenario"], ""))
 
 
 def _hidden(document: Document) -> Iterator[tuple[str, Item]]:
-    coverage = document.get("coverage") or {}
+    coverage, begin = document.get("coverage") or {}, begin_of_names(document)
     for row in coverage.get("places", ()):
         if row["status"] == "allowlisted":
             name = f"{row['family']}:{row['case']}"
-            yield f"Places hidden by {_text(row['hidden_by'])}", Item(name, "", command(f"test_place[{name}]"))
+            yield f"Places hidden by {_text(row['hidden_by'])}", Item(name, "", command(f"test_place[{begin}{name}]"))
     for row in coverage.get("rules", ()):
-        if row["status"] in {"allowlisted", "never_fires"}:
+        if row["status"] in _HIDING:
             because = _text(row["hidden_by"] or row["reason"] or "")
-            note = "own" if row["own"] else ""
-            title = "Rules hidden by" if row["status"] == "allowlisted" else "Rules that never fire"
-            yield f"{title} {because}".strip(), Item(row["rule_id"], note, command(f"test_rule[{row['rule_id']}]"))
+            title = "Rules hidden by" if row["status"] == "allowlisted" else "Rules that never fire:"
+            asked = command(f"test_rule[{begin}{row['rule_id']}]")
+            yield f"{title} {because}".strip(" :"), Item(row["rule_id"], "your own" * bool(row["own"]), asked)
 
 
 def _failed_tests(document: Document) -> Iterator[tuple[str, Item]]:
+    for row in document.get("survey_failures", ()):
+        if row["check_id"] not in _TOLD:
+            title = _SURVEYS.get(row["check_id"], row["check_id"])
+            yield title, Item(_text(row["name"]), _text(row["message"]), command(_text(row.get("nodeid") or "")))
     for row in chain(document.get("config_lint", ()), document.get("results", ())):
-        if row["outcome"] not in {"failed", "error"}:
-            continue
-        is_check = row.get("scenario") is not None
-        title = f"{row['check_id']} {row['name']}"
-        where = _text(row["scenario"] if is_check else row["message"])
-        yield title, Item(where, _text(row["message"]) if is_check else "", command(_text(row.get("nodeid") or "")))
+        if row["outcome"] in _FAILING and not row.get("excused"):
+            yield f"{row['check_id']} {row['name']}", _failed(row)
 
 
-def command(nodeid: str) -> str:
-    """The line that runs one test again; its options are those of the run."""
-    if not nodeid:
-        return ""
-    name = nodeid.rpartition("::")[2]
-    asked = f"-k {shlex.quote(name)}" if _K_EXPRESSION.fullmatch(name) else shlex.quote(nodeid)
-    return f"pytest --gitleaks-eval {asked}"
+def excused(document: Document) -> list[Group]:
+    """Checks that failed and fail no run, by why: another failure says it, or somebody accepted the cause."""
+    rows = (row for row in document.get("results", ()) if row.get("excused"))
+    return grouped((_text(row["excused"]), _failed(row, f"{row['check_id']} ")) for row in rows)
+
+
+def _failed(row: Document, begin: str = "") -> Item:
+    is_check = row.get("scenario") is not None
+    where = _text(row["scenario"] if is_check else row["message"])
+    return Item(begin + where, _text(row["message"]) if is_check else "", command(_text(row.get("nodeid") or "")))
 
 
 def regions(document: Document) -> list[Region]:
-    """The map of places, by family and top folder."""
-    grouped: defaultdict[str, list[Square]] = defaultdict(list)
+    """The map of places, by family and top folder, those with hidden places first."""
+    by_region: defaultdict[str, list[Square]] = defaultdict(list)
     for row in (document.get("coverage") or {}).get("places", ()):
-        case = _text(row["case"])
-        top = f"{case.partition('/')[0]}/" if "/" in case else "at the top"
-        name = f"{row['family']}: {top}" if row["family"] == "path" else _text(row["family"])
-        grouped[name].append(Square(case, _text(row["status"]), _text(row["hidden_by"] or "")))
-    return [
+        square = Square(_text(row["case"]), _text(row["status"]), _text(row["hidden_by"] or ""))
+        by_region[region_of(_text(row["family"]), square.name)].append(square)
+    found = [
         Region(name, sum(one.status == "seen" for one in squares), _asked(squares), squares)
-        for name, squares in grouped.items()
+        for name, squares in by_region.items()
     ]
+    return sorted(found, key=lambda one: (one.seen == one.of, one.of == 0))
+
+
+def region_of(family: str, case: str) -> str:
+    """What a place is part of: its top folder, or the corners of git, or the forms of text."""
+    if family != "path":
+        return _FAMILIES.get(family, family)
+    return f"{case.partition('/')[0]}/" if "/" in case else "top folder"
 
 
 def _asked(squares: Iterable[Square]) -> int:
     return sum(one.status in {"seen", "allowlisted", "accepted"} for one in squares)
 
 
-def rule_rows(document: Document) -> list[RuleRow]:
-    """Each rule in force, and those of planted secrets where nothing else is known."""
+def rule_rows(document: Document) -> tuple[list[RuleRow], list[RuleRow], int]:
+    """The rules in force: those to look at, the others, and how many of these are left out.
+
+    To look at are rules of one's own, those that do not fire, and those of planted secrets, for which there are rates.
+    """
     rates = (document.get("metrics") or {}).get("by_rule") or {}
     rows = (document.get("coverage") or {}).get("rules") or [
         {"rule_id": name, "own": False, "status": "", "found": 0, "samples": 0} for name in rates
     ]
-    return [
-        RuleRow(
-            _text(row["rule_id"]),
-            bool(row["own"]),
-            _text(row["status"]).replace("_", " "),
-            f"{row['found']} of {row['samples']}" if row["samples"] else "",
-            rate(rates.get(row["rule_id"]), "precision", "fp"),
-            rate(rates.get(row["rule_id"]), "recall", "fn"),
-            _text(row.get("hidden_by") or row.get("reason") or row.get("reported_as") or ""),
-        )
-        for row in rows
-    ]
+    first: list[RuleRow] = []
+    others: list[RuleRow] = []
+    for row in rows:
+        is_first = row["own"] or row["status"] not in _FIRING or row["rule_id"] in rates
+        (first if is_first else others).append(_rule_row(row, rates.get(row["rule_id"])))
+    first.sort(key=lambda row: not row.is_wrong)
+    room = max(0, ROWS_AT_MOST - len(first))
+    return first[:ROWS_AT_MOST], others[:room], max(0, len(first) - ROWS_AT_MOST) + max(0, len(others) - room)
+
+
+def _rule_row(row: Document, rates: Document | None) -> RuleRow:
+    return RuleRow(
+        _text(row["rule_id"]),
+        bool(row["own"]),
+        _text(row["status"]).replace("_", " "),
+        f"{row['found']} of {row['samples']}" if row["samples"] else "",
+        rate(rates, "precision", "fp"),
+        rate(rates, "recall", "fn"),
+        _text(row.get("hidden_by") or row.get("reason") or row.get("reported_as") or ""),
+        is_wrong=row["status"] in _HIDING,
+    )
 
 
 def rate(counts: Document | None, name: str, wrong: str) -> str:
@@ -280,30 +234,32 @@ def rate(counts: Document | None, name: str, wrong: str) -> str:
 
 def grid(document: Document) -> Grid:
     """Scenarios by checks."""
-    outcomes: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, Cell]] = {}
     checks: dict[str, None] = {}
     for row in document.get("results", ()):
         checks.setdefault(row["check_id"])
-        outcomes.setdefault(_text(row["scenario"]), {})[row["check_id"]] = row["outcome"]
+        note = _text(row["message"]) if row["outcome"] in _FAILING else ""
+        cell = _cell(row["outcome"], note)
+        rows.setdefault(_text(row["scenario"]), {})[row["check_id"]] = cell
     at_most = max(1, CELLS_AT_MOST // max(1, len(checks)))
+    failing = {name for name, cells in rows.items() if any(cell.outcome in _FAILING for cell in cells.values())}
     # What fails is shown, whatever else is not.
-    order = sorted(outcomes, key=lambda name: (not {"failed", "error"} & set(outcomes[name].values()), name))
-    rows = [(name, [_cell(outcomes[name].get(check, "")) for check in checks]) for name in order[:at_most]]
-    return Grid(list(checks), rows, max(0, len(order) - at_most))
+    order = sorted(rows, key=lambda name: (name not in failing, name))
+    shown = [(name, [rows[name].get(check, _cell("", "")) for check in checks]) for name in order[:at_most]]
+    return Grid(list(checks), shown, max(0, len(order) - at_most), max(0, len(failing) - at_most))
 
 
-def _cell(outcome: str) -> Cell:
-    return Cell(outcome, _SIGNS.get(outcome, ""), "")
+def _cell(outcome: str, note: str) -> Cell:
+    return Cell(outcome, _SIGNS.get(outcome, ""), note)
 
 
 def not_applicable(document: Document) -> list[Group]:
     """What was not asked, and why."""
-    reasons: defaultdict[str, list[Item]] = defaultdict(list)
-    for row in document.get("results", ()):
-        if row["outcome"] == "not_applicable":
-            reasons[_text(row["message"])].append(Item(f"{row['check_id']} {row['scenario']}"))
-    found = [Group(title, len(items), items[:ITEMS_AT_MOST]) for title, items in reasons.items()]
-    return sorted(found, key=lambda group: -group.count)
+    rows = (row for row in document.get("results", ()) if row["outcome"] == "not_applicable")
+    found = (
+        (_text(row["message"]).removeprefix("N/A - "), Item(f"{row['check_id']} {row['scenario']}")) for row in rows
+    )
+    return grouped(found)
 
 
 def judge_rows(document: Document) -> list[tuple[Document, str]]:
@@ -334,10 +290,15 @@ def real_rows(document: Document) -> list[Document]:
     return list((document.get("real_world") or {}).get("repositories") or ())
 
 
-def entries(document: Document) -> list[Document]:
-    """Each entry of the configuration and what it hides, the one that hides most first."""
-    rows = (document.get("coverage") or {}).get("entries") or ()
-    return sorted(rows, key=lambda row: (-row["hides_places"], -row["silences_rules"]))
+def entries(document: Document) -> tuple[list[Document], int]:
+    """The entries of the configuration, the one that hides most first, and how many are left out."""
+    rows = sorted(entries_of(document), key=lambda row: (-row["hides_places"], -row["silences_rules"]))
+    return rows[:ROWS_AT_MOST], max(0, len(rows) - ROWS_AT_MOST)
+
+
+def entries_of(document: Document) -> list[Document]:
+    """The rows of the survey about entries of the configuration."""
+    return list((document.get("coverage") or {}).get("entries") or ())
 
 
 def _text(value: object) -> str:

@@ -13,7 +13,7 @@ from gitleaks_eval.core.text import few, numbered, printable
 from gitleaks_eval.reports.causes import Cause, cause_lines
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.comparison_lines import comparison_lines
-from gitleaks_eval.reports.coverage import failed_lines, next_step, tested_lines
+from gitleaks_eval.reports.coverage import failed_lines, next_lines, tested_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import counted, where
@@ -66,7 +66,7 @@ def run_lines(run: Run, troubles: Troubles, written: str | None, verbosity: int)
         yield Line(line, "red")
     if verbosity < -1:
         return
-    for line in (*tested_lines(run), *next_step(run)):
+    for line in (*tested_lines(run), *next_lines(run)):
         yield Line(printable(line))
     for line in (*_reasons(run), *failed_lines(run), *_lint(run), *_findings(run)):
         yield Line(printable(line), "red")

@@ -15,9 +15,13 @@ from pages import comparison, documents, evaluation
 from gitleaks_eval.judges.pairwise import ORDERS, Order, agreed
 from gitleaks_eval.judges.verdict import Verdict
 from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
-from gitleaks_eval.reports.html_views import Group, command, next_action, problems, rate, tiles, why
+from gitleaks_eval.reports.html_first import next_action, tiles, verdict, why
+from gitleaks_eval.reports.html_groups import Group, command
+from gitleaks_eval.reports.html_views import problems, rate, regions
 
 MIB = 1 << 20
+# A browser opens ten times as many in three seconds.
+ELEMENTS_AT_MOST = 20_000
 VOID = {"meta", "link", "br", "input"}
 
 
@@ -114,7 +118,8 @@ def test_no_text_of_a_repository_becomes_markup_or_turns_a_line_around(hostile: 
 
 def test_each_problem_is_grouped_by_its_cause_with_the_command_that_asks_again() -> None:
     groups = problems(evaluation())
-    assert Group("Missed: hidden by c.toml allowlists[0]", 1, groups_of(groups, "Missed")) in groups
+    title = "Missed: hidden by c.toml allowlists[0]"
+    assert Group(title, 1, groups_of(groups, "Missed"), "c.toml:4 ^src/") in groups
     (place,) = groups_of(groups, "Places hidden by c.toml")
     assert place.command == "pytest --gitleaks-eval -k 'test_place[path:src/a.py]'"
 
@@ -149,12 +154,71 @@ def test_a_comparison_says_what_changes_by_cause() -> None:
     text = Read(b"".join(comparison_page(compared, reports)).decode()).text
     assert text.index("REGRESSION") < text.index("Candidates")
     assert "1 Lost: hidden by c.toml allowlists[0]" in text
-    assert "path: src/ 0 of 1" in text
+    assert "src/ 1 of 1 0 of 1" in text
+
+
+def test_a_comparison_shows_each_figure_with_its_difference_and_none_for_too_few_secrets() -> None:
+    compared, reports = comparison()
+    text = Read(b"".join(comparison_page(compared, reports)).decode()).text
+    assert "planted secrets found 2 of 2 1 of 2 -1" in text
+    assert "recall 1.00 0.90 -0.10" in text
+    assert "10 ms (9 to 12) 10 ms (9 to 12) within noise" in text
+    compared["candidates"][1] |= {"tp": 3, "fn": 1, "recall": 0.75}
+    text = Read(b"".join(comparison_page(compared, reports)).decode()).text
+    assert "recall 1.00 too few to say (n=4)" in text
+
+
+def test_what_accepted_entries_alone_cause_is_accepted_and_not_wrong() -> None:
+    document = evaluation(clean=True)
+    document["summary"]["findings"] |= {"expected": 2, "detected": 1, "accepted": 1}
+    document["findings"][0] |= {"status": "missed", "accepted": True}
+    document["results"][0] |= {"outcome": "failed", "excused": "accepted: c.toml:4"}
+    text = Read(page_of(document)).text
+    assert "What is wrong Nothing." in text
+    assert "1 of 2 planted secrets not found for accepted entries." in text
+    assert "1 accepted: c.toml:4" in text
+    assert all(tile.is_whole for tile in tiles(document))
+
+
+@pytest.mark.parametrize("kind", ["entry", "entries", "test", "acceptance"])
+def test_a_failed_test_of_entries_or_of_own_rules_is_wrong_though_all_secrets_are_found(kind: str) -> None:
+    document = evaluation(clean=True)
+    failed = {"check_id": kind, "name": "c.toml:4", "message": "hides too much", "outcome": "failed", "nodeid": "a::b"}
+    document["survey_failures"] = [failed]
+    assert [group.items[0].note for group in problems(document)] == ["hides too much"]
+    assert "What is wrong Nothing." not in Read(page_of(document)).text
+
+
+def test_the_page_says_the_same_next_step_as_the_terminal_and_why_it_is_no_better() -> None:
+    document = evaluation(clean=True)
+    document["summary"]["guarded_decision"] = "PASS"
+    document["coverage"]["entries"][0]["status"] = "live"
+    document["next"] = ["look at 1 entry that may hide secrets (c.toml:4): `gitleaks-eval accept`"]
+    assert why(document) == "1 entry (c.toml:4) hides what nobody has accepted."
+    assert next_action(document).startswith("Look at 1 entry")
+
+
+def test_a_place_that_is_never_scanned_is_not_shown_as_seen() -> None:
+    document = evaluation(clean=True)
+    row = {"family": "path", "case": "venv/a.py", "status": "not_scanned", "hidden_by": None}
+    document["coverage"]["places"].append(row)
+    (region,) = (one for one in regions(document) if one.name == "venv/")
+    assert (region.heat, region.said) == ("none", "never scanned")
+
+
+def test_a_run_without_a_ground_truth_has_no_decision_and_is_not_called_incomplete() -> None:
+    document = evaluation(clean=True)
+    document["summary"]["guarded_decision"] = None
+    assert verdict(document) == "NO DECISION"
+    assert verdict({**document, "incomplete": True}) == "INCOMPLETE"
 
 
 def test_runs_are_shown_by_date() -> None:
     text = Read(b"".join(trend_page(list(reversed(documents())))).decode()).text
-    assert text.index("2026-01-01") < text.index("2026-02-01") < text.index("2026-03-01")
+    assert text.startswith("STRONG_PASS: the latest of 3 runs, 2026-03-01")
+    rows = text[text.index("Under test") :]
+    assert rows.index("2026-03-01") < rows.index("2026-02-01") < rows.index("2026-01-01")
+    assert "score (0 to 5) 5 4.9 2026-01-01 2026-03-01" in text
 
 
 def test_a_hundred_thousand_findings_and_39_000_checks_stay_below_15_megabytes_and_the_rest_is_counted() -> None:
@@ -163,7 +227,26 @@ def test_a_hundred_thousand_findings_and_39_000_checks_stay_below_15_megabytes_a
     assert len(page) < 15 * MIB
     text = Read(page).text
     assert "99800 more are in evaluation_report.json" in text
-    assert "more scenarios are in evaluation_report.json" in text
+    assert "more scenarios are in evaluation_report.json, none of them with a failure" in text
+    # What a browser has to lay out is what people wait for.
+    assert page.count("<") < ELEMENTS_AT_MOST
+
+
+def test_each_of_very_many_causes_is_counted_and_the_page_stays_small() -> None:
+    document = evaluation(findings=20_000)
+    for number, row in enumerate(document["findings"]):
+        row |= {"hidden_by": None, "rule_id": f"rule-{number % 1_000}"}
+    page = page_of(document)
+    assert page.count("<") < ELEMENTS_AT_MOST
+    groups = problems(document)
+    assert sum(group.count for group in groups) == len(groups_everywhere(document))
+    assert groups[-1].title == f"of {1_003 - len(groups) + 1} more causes"
+
+
+def groups_everywhere(document: dict[str, Any]) -> list[Any]:
+    rules = [row for row in document["coverage"]["rules"] if row["status"] == "never_fires"]
+    places = [row for row in document["coverage"]["places"] if row["status"] == "allowlisted"]
+    return [*document["findings"], *rules, *places, *(row for row in document["results"] if row["outcome"] == "failed")]
 
 
 # --- judges

@@ -3,6 +3,32 @@
 const form = document.getElementById("filter");
 const items = Array.from(document.querySelectorAll("[data-item]"));
 const state = () => new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+const texts = new Map();
+let filtered = false;
+
+function textOf(item) {
+  // Read once, and only where somebody searches: it is most of what opening a large page would take.
+  if (!texts.has(item)) texts.set(item, item.textContent.toLowerCase());
+  return texts.get(item);
+}
+
+function narrow(words, bad) {
+  let shown = 0;
+  for (const item of items) {
+    const fits = (!bad || item.dataset.item === "bad") && words.every((word) => textOf(item).includes(word));
+    item.classList.toggle("away", !fits);
+    shown += fits ? 1 : 0;
+  }
+  filtered = words.length > 0 || bad;
+  if (filtered) {
+    for (const item of items) {
+      for (let at = item.parentElement; !item.classList.contains("away") && at; at = at.parentElement) {
+        if (at.tagName === "DETAILS") at.open = true;
+      }
+    }
+  }
+  document.getElementById("shown").textContent = filtered ? `${shown} of ${items.length} shown` : "";
+}
 
 function show() {
   const asked = state();
@@ -10,21 +36,12 @@ function show() {
   const bad = asked.get("bad") === "1";
   form.elements.q.value = asked.get("q") || "";
   form.elements.bad.checked = bad;
-  let shown = 0;
-  for (const item of items) {
-    const text = item.textContent.toLowerCase();
-    const fits = words.every((word) => text.includes(word)) && (!bad || item.dataset.item === "bad");
-    item.classList.toggle("away", !fits);
-    shown += fits ? 1 : 0;
+  if (words.length || bad || filtered) narrow(words, bad);
+  const at = document.getElementById(asked.get("at") || decodeURIComponent(location.hash.slice(1)));
+  if (at) {
+    for (let one = at; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+    at.scrollIntoView();
   }
-  if (words.length || bad) {
-    for (const details of document.querySelectorAll("details")) {
-      if (details.querySelector("[data-item]:not(.away)")) details.open = true;
-    }
-  }
-  document.getElementById("shown").textContent = words.length || bad ? `${shown} of ${items.length} shown` : "";
-  const at = asked.get("at") && document.getElementById(asked.get("at"));
-  if (at) at.scrollIntoView();
 }
 
 function keep() {

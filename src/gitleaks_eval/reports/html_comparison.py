@@ -1,0 +1,249 @@
+"""What `report.html` shows of a comparison: texts and numbers, made of its JSON and its candidates' reports."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gitleaks_eval.reports.html_first import Tile, tiles
+from gitleaks_eval.reports.html_groups import Document, Group, Item, begin_of_names, command, finding_commands, grouped
+from gitleaks_eval.reports.html_views import TELLING, heat, rate, region_of
+
+WORST_FIRST = ("REGRESSION", "INCOMPLETE", "REVIEW", "SAFE")
+ROWS_AT_MOST = 500
+_BAD = {
+    "lost": "Lost",
+    "new": "New and not expected",
+    "relabelled": "Reported under another rule",
+    "moved": "Reported on another line",
+    "severity_changed": "Of another severity",
+}
+_GOOD = {"gained": "Found now", "restored": "Exact again", "gone": "Wrong before, and gone"}
+_NEXT = {
+    "REGRESSION": "Look at what is lost below. Narrow the entry that hides it, or stay with the baseline.",
+    "INCOMPLETE": "Mend what could not be run or compared, and run again.",
+    "REVIEW": "Look at what differs below. What is meant so, `gitleaks-eval accept` with the same candidates accepts.",
+    "SAFE": "Nothing is lost that nobody accepted: the change can be made.",
+}
+_RATES = (
+    ("precision", "precision", ("tp", "fp")),
+    ("recall", "recall", ("tp", "fn")),
+    ("f1", "F1", ("tp", "fp", "fn")),
+)
+NOT_THERE = ("not there", "heat-none")
+# Of a rule that does not fire; one that could not be asked is neither good nor bad.
+_HEAT = {"never_fires": "heat-0", "allowlisted": "heat-0", "not_sampled": "heat-none"}
+_KINDS = {
+    "lost": "lost",
+    "new": "new",
+    "moved": "moved",
+    "relabelled": "relabelled",
+    "severity_changed": "of another severity",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of a candidate: its text, how it differs from the baseline's, and whether that is worse."""
+
+    text: str
+    change: str = ""
+    is_worse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table of candidates: its name, a cell each (its text and its class), and whether they differ."""
+
+    name: str
+    cells: Sequence[tuple[str, str]]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the candidates are not alike."""
+        return len(set(self.cells)) > 1
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether each candidate has it."""
+        return NOT_THERE not in self.cells
+
+
+def worst(verdicts: Sequence[str]) -> str:
+    """The verdict that leads."""
+    return next((word for word in WORST_FIRST if word in verdicts), "INCOMPLETE")
+
+
+def next_of(verdict: str) -> str:
+    """What to do now."""
+    return _NEXT[verdict]
+
+
+def numbers(candidates: Sequence[Document], reports: Mapping[str, Document]) -> list[tuple[str, list[Number]]]:
+    """What was tested and how well, a row a metric; differences are to the first candidate, the baseline."""
+    tested = [
+        {tile.title: tile for tile in tiles(reports[one["name"]])} if one["name"] in reports else {}
+        for one in candidates
+    ]
+    titles = dict.fromkeys(title for of_one in tested for title in of_one)
+    rows = [(title, [_tile(of_one.get(title), tested[0].get(title)) for of_one in tested]) for title in titles]
+    for name, title, of in _RATES:
+        rows.append((title, [_rate(one, candidates[0], name, of) for one in candidates]))
+    rows.append(("documented score (0 to 5)", [_score(one, candidates[0]) for one in candidates]))
+    if any(one.get("scan_ms") is not None for one in candidates):
+        rows.append(("time of a scan", [_time(one, candidates[0]) for one in candidates]))
+    return rows
+
+
+def _tile(tile: Tile | None, baseline: Tile | None) -> Number:
+    if tile is None:
+        return Number("not asked")
+    change = tile.count - baseline.count if baseline else 0
+    return Number(f"{tile.count} of {tile.of}", f"{change:+d}" if change else "", change < 0)
+
+
+def _rate(one: Document, baseline: Document, name: str, of: Sequence[str]) -> Number:
+    """A rate; of too few secrets their number is said, and no difference."""
+    total = sum(one.get(count) or 0 for count in of)
+    if one.get(name) is None or total < TELLING:
+        return Number(f"too few to say (n={total})")
+    is_known = baseline.get(name) is not None and sum(baseline[count] for count in of) >= TELLING
+    return _changed(one[name], baseline[name] if is_known else None)
+
+
+def _score(one: Document, baseline: Document) -> Number:
+    if one["score"] is None:
+        return Number("none")
+    return _changed(one["score"] * 5, None if baseline["score"] is None else baseline["score"] * 5)
+
+
+def _changed(value: float, before: float | None) -> Number:
+    change = round(value - before, 2) if before is not None else 0
+    return Number(f"{value:.2f}", f"{change:+.2f}" if change else "", change < 0)
+
+
+def _time(one: Document, baseline: Document) -> Number:
+    if one.get("scan_ms") is None:
+        return Number("none")
+    spread, known = one.get("scan_ms_spread"), baseline.get("scan_ms_spread")
+    text = f"{one['scan_ms']:.0f} ms" + (f" ({spread[0]:.0f} to {spread[1]:.0f})" if spread else "")
+    if one is baseline or not baseline.get("scan_ms"):
+        return Number(text)
+    if spread and known and spread[0] <= known[1] and known[0] <= spread[1]:
+        return Number(text, "within noise")
+    return Number(
+        text, f"{one['scan_ms'] / baseline['scan_ms']:.1f} times as long", one["scan_ms"] > baseline["scan_ms"]
+    )
+
+
+def changes(pair: Document, report: Document) -> tuple[list[Group], list[Group]]:
+    """What is worse or differs of a pair, by kind and cause, and what is better; `report` is the candidate's."""
+    quotes: dict[str, str] = {}
+    commands, begin = finding_commands(report), begin_of_names(report)
+    bad = [*_differences(pair, _BAD, commands, report, quotes), *_surveyed(pair, begin, "lost")]
+    bad += [("Entries that are new or hide more", Item(str(name))) for name in pair.get("entries_wider") or ()]
+    bad += [("Checks that are worse", _check(row)) for row in pair.get("checks_worse") or ()]
+    good = [*_differences(pair, _GOOD, commands, report, {}), *_surveyed(pair, begin, "gained")]
+    good += [("Checks that are better", _check(row)) for row in pair.get("checks_better") or ()]
+    return _lost_first(grouped(bad, quotes)), grouped(good)
+
+
+def _lost_first(groups: Sequence[Group]) -> list[Group]:
+    order = [*_BAD.values(), "Rules", "Places", "Entries"]
+    rank = [next((index for index, begin in enumerate(order) if one.title.startswith(begin)), 99) for one in groups]
+    return [one for _, one in sorted(zip(rank, groups, strict=True), key=lambda pair: pair[0])]
+
+
+def _differences(
+    pair: Document, kinds: Mapping[str, str], commands: Mapping[str, str], report: Document, quotes: dict[str, str]
+) -> Iterator[tuple[str, Item]]:
+    lines = report.get("entry_lines") or {}
+    for kind, title in kinds.items():
+        for one in pair.get(kind) or ():
+            hidden = one.get("hidden_by")
+            cause = f"{title}: {hidden or 'rule ' + str(one['rule_id'])}"
+            if hidden in lines:
+                quotes[cause] = lines[hidden]
+            place = f"{one['scenario']}: {one['file_path']}:{one['line_number']}"
+            note = ", ".join(filter(None, (one["rule_id"], one.get("severity"))))
+            yield cause, Item(place, note, commands.get(one["scenario"], ""))
+
+
+def _surveyed(pair: Document, begin: str, what: str) -> Iterator[tuple[str, Item]]:
+    is_lost = what == "lost"
+    for name in pair.get(f"rules_{what}") or ():
+        title = "Rules that no longer fire" if is_lost else "Rules that fire now"
+        yield title, Item(str(name), "", command(f"test_rule[{begin}{name}]"))
+    for name in pair.get(f"places_{what}") or ():
+        title = "Places that are no longer seen" if is_lost else "Places that are seen now"
+        yield title, Item(str(name), "", command(f"test_place[{begin}{name}]"))
+
+
+def _check(row: Document) -> Item:
+    return Item(
+        " ".join(filter(None, (row["check_id"], row.get("scenario")))),
+        f"{row['outcome']}, now {row['candidate_outcome']}",
+    )
+
+
+def real_groups(pair: Document) -> list[Group]:
+    """What differs in real repositories, by kind, rule and cause."""
+    found = []
+    for row in pair.get("real") or ():
+        for kind, title in _KINDS.items():
+            for one in row[kind]:
+                rule = (
+                    one["rule_id"]
+                    if one.get("candidate_rule_id") in {None, one["rule_id"]}
+                    else (f"{one['rule_id']}, now {one['candidate_rule_id']}")
+                )
+                group = f"{title}: {rule}, {one.get('cause') or 'cause not proven'}"
+                head = "" if one.get("in_head") else ", in history alone"
+                item = Item(
+                    f"{row['repository']}: {one['file_path']}:{one['line_number']}", f"{one['count']} findings{head}"
+                )
+                found.append((group, item))
+    return grouped(found)
+
+
+def place_rows(places: Sequence[Document], names: Sequence[str]) -> list[Row]:
+    """A row a part of the map: of the places that any candidate sees, how many each of them sees."""
+    by_region: defaultdict[str, list[Document]] = defaultdict(list)
+    for row in places:
+        family, _, case = str(row["place"]).partition(":")
+        by_region[region_of(family, case)].append(row["seen"])
+    rows = []
+    for region, seen in by_region.items():
+        known = [one for one in seen if any(one.values())]
+        counts = [sum(bool(one.get(name)) for one in known) for name in names]
+        rows.append(Row(region, [_seen(count, len(known)) for count in counts]))
+    return rows
+
+
+def _seen(count: int, of: int) -> tuple[str, str]:
+    return (f"{count} of {of}" if of else "never scanned"), f"heat-{heat(count, of)}"
+
+
+def rule_rows(candidates: Sequence[Document], reports: Mapping[str, Document]) -> list[Row]:
+    """A row a rule: whether it fires, on how many samples, and its rates on planted secrets."""
+    rules = [_rules(reports.get(one["name"]) or {}, one) for one in candidates]
+    return [
+        Row(name, [of_one.get(name, NOT_THERE) for of_one in rules])
+        for name in dict.fromkeys(name for of_one in rules for name in of_one)
+    ]
+
+
+def _rules(report: Document, candidate: Document) -> dict[str, tuple[str, str]]:
+    rates = (report.get("metrics") or candidate).get("by_rule") or {}
+    rows = (report.get("coverage") or {}).get("rules") or [{"rule_id": name, "status": ""} for name in rates]
+    found = {}
+    for row in rows:
+        samples = f"{row['found']} of {row['samples']} samples" if row.get("samples") else ""
+        own = rates.get(row["rule_id"])
+        of_planted = [
+            f"{name} {text}"
+            for name, wrong in (("recall", "fn"), ("precision", "fp"))
+            if (text := rate(own, name, wrong))
+        ]
+        said = [row["status"].replace("_", " ") * (row["status"] in _HEAT), samples, *of_planted]
+        found[str(row["rule_id"])] = ("; ".join(filter(None, said)) or "fires", _HEAT.get(row["status"], "heat-4"))
+    return found
