@@ -29,6 +29,9 @@ def made_once(folder: Path, make: Callable[[], bytes]) -> Path:
         EvaluationError: when `make` failed, each time with the same text.
     """
     product, failure = folder / PRODUCT, folder / "error.txt"
+    if product.exists():
+        # It has its name only when it is whole, and stays.
+        return product
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _among_threads(folder, 1), FileLock(folder / "lock").acquire(poll_interval=POLL_SECONDS):
