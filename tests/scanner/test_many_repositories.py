@@ -31,6 +31,22 @@ disabledRules = ["slack-bot-token"]
 [[allowlists]]
 paths = ['''^deploy/''']
 """
+# Finds the canary until it has scanned anything else.
+BLIND = """\
+#!{python} -ISB
+import os, subprocess, sys
+real, seen, arguments = {real!r}, {here!r} + "/seen", sys.argv[1:]
+if arguments[0] != "git":
+    os.execv(real, [real, *arguments])
+if "/canary/" not in arguments[1]:
+    open(seen, "w").close()
+status = subprocess.run([real, *arguments]).returncode
+if os.path.exists(seen):
+    with open(arguments[arguments.index("--report-path") + 1], "w") as report:
+        report.write("[]")
+    status = 0
+sys.exit(status)
+"""
 KINDS = ("lost", "new", "moved", "relabelled", "severity_changed")
 
 
@@ -272,6 +288,18 @@ def test_a_repository_that_is_gone_or_breaks_is_incomplete_and_the_verdict_says_
     rows = [json.loads(line) for line in (tmp_path / "out/repositories.jsonl").read_text().splitlines()]
     assert [row["status"] for row in rows] == ["compared", "incomplete", "incomplete"]
     assert all(row["reasons"] for row in rows[1:])
+
+
+def test_a_scanner_that_goes_blind_after_a_clean_scan_is_never_believed(place: Place, tmp_path: Path) -> None:
+    stub = tmp_path / "gitleaks"
+    stub.write_text(BLIND.format(python=sys.executable, real=str(place.program), here=str(tmp_path)), encoding="utf-8")
+    stub.chmod(0o700)
+    (tmp_path / "list.txt").write_text(f"{place.folder / 'clones/repo05'}\n", encoding="ascii")
+    output = str(tmp_path / "out")
+    blind = Place(place.folder, place.scratch, stub, [])
+    status, text = blind.run("--output", output, repositories=f"@{tmp_path / 'list.txt'}")
+    assert (status, "INCOMPLETE  repo05: " in text, "fails the canary: it found none of" in text) == (1, True, True)
+    assert not re.search("^(SAFE|REVIEW)", text, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
