@@ -36,7 +36,7 @@ def row(number: int, *differences: RealDifference, problem: str = "", truth_lost
 
 
 def small_repositories(folder: Path, count: int) -> list[str]:
-    """Repositories of one or two commits; the planted values, of which some stand in history alone. The sixth has none."""
+    """Repositories of one or two commits, and the planted values: some stand in history alone, none in the sixth."""
     values: list[str] = []
     for number in range(count):
         path = folder / f"repo{number:02}"

@@ -3,6 +3,7 @@
 Where a unit runs, and again after its worker was lost, is Dask's business. It needs the extra `dask`.
 """
 
+import asyncio
 import atexit
 import contextlib
 import hashlib
@@ -88,7 +89,7 @@ class DaskWorkers:
     """The workers of the cluster at an address; at most `clones` of them clone from one host at once.
 
     Raises:
-        InputError: when nobody answers there.
+        InputError: when nobody answers there, or there is no worker.
     """
 
     def __init__(self, address: str, job: Job, clones: int, seconds: float) -> None:
@@ -99,6 +100,11 @@ class DaskWorkers:
         self._executor = self._client.get_executor(pure=False, retries=2)
         self._job = job
         self._packed = pickle.dumps(packed(job, clones))
+        try:
+            self._client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        except asyncio.TimeoutError:
+            self._client.close(timeout=END_SECONDS)
+            raise InputError(f"--scheduler {printable(address)}: it has no worker; start one") from None
         # Another content has another name, also where two coordinators have one cluster.
         self._there = self._client.scatter(self._packed, broadcast=True, hash=True)
         self._seconds = seconds * AHEAD
@@ -202,6 +208,8 @@ def _clear(job_id: str) -> None:
     if job_id in _ended and not _under_way[job_id] and (stack := _begun.pop(job_id, None)):
         end(job_id)
         stack.close()
+        # Those of this machine that were killed have left theirs.
+        sweep()
 
 
 def _begin_there(content: bytes) -> ExitStack:

@@ -165,7 +165,7 @@ def test_what_waits_for_the_canary_is_no_row_before_it_is_found(tmp_path: Path) 
 
     rows, workers = run(tmp_path, answer, 5)
     # The last one came later than its check had ended.
-    assert (list(rows)[0], set(workers.counts.values())) == ("repo3", {1})
+    assert (next(iter(rows)), set(workers.counts.values())) == ("repo3", {1})
     assert not any(row.problems for row in rows.values())
 
 
