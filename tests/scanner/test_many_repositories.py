@@ -4,24 +4,29 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from builders import git
 from fleets import small_repositories
 from ran import NOT_THEIRS, RESULTS, evaluate
+from recording_proxy import Recorded, revealed
 
 from gitleaks_eval import command
 from gitleaks_eval.core.schema import schema_problems
 
 COUNT = 6
+# So that what is said can be read.
+UNCOMPRESSED = {"DASK_DISTRIBUTED__COMM__COMPRESSION": "False"}
+IMPATIENT = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s"}
 VERSION = "8.30.1"
 BASE = "[extend]\nuseDefault = true\n"
 HEAD = """\
@@ -30,6 +35,22 @@ useDefault = true
 disabledRules = ["slack-bot-token"]
 [[allowlists]]
 paths = ['''^deploy/''']
+"""
+# Finds the canary until it has scanned anything else.
+BLIND = """\
+#!{python} -ISB
+import os, subprocess, sys
+real, seen, arguments = {real!r}, {here!r} + "/seen", sys.argv[1:]
+if arguments[0] != "git":
+    os.execv(real, [real, *arguments])
+if "/canary/" not in arguments[1]:
+    open(seen, "w").close()
+status = subprocess.run([real, *arguments]).returncode
+if os.path.exists(seen):
+    with open(arguments[arguments.index("--report-path") + 1], "w") as report:
+        report.write("[]")
+    status = 0
+sys.exit(status)
 """
 KINDS = ("lost", "new", "moved", "relabelled", "severity_changed")
 
@@ -53,12 +74,12 @@ class Place:
             *("--config", "base.toml", "--config", "head.toml", *arguments),
         ]
 
-    def start(self, *arguments: str, repositories: str = "clones") -> "subprocess.Popen[str]":
+    def start(self, *arguments: str, repositories: str = "clones", **variables: str) -> "subprocess.Popen[str]":
         kept = {name: value for name, value in os.environ.items() if not name.startswith(NOT_THEIRS)}
         return subprocess.Popen(
             [sys.executable, "-m", "gitleaks_eval", *self.line(*arguments, repositories=repositories)],
             cwd=self.folder,
-            env={**kept, "TMPDIR": str(self.scratch)},
+            env={**kept, "TMPDIR": str(self.scratch), **variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -274,45 +295,108 @@ def test_a_repository_that_is_gone_or_breaks_is_incomplete_and_the_verdict_says_
     assert all(row["reasons"] for row in rows[1:])
 
 
+def test_a_scanner_that_goes_blind_after_a_clean_scan_is_never_believed(place: Place, tmp_path: Path) -> None:
+    stub = tmp_path / "gitleaks"
+    stub.write_text(BLIND.format(python=sys.executable, real=str(place.program), here=str(tmp_path)), encoding="utf-8")
+    stub.chmod(0o700)
+    (tmp_path / "list.txt").write_text(f"{place.folder / 'clones/repo05'}\n", encoding="ascii")
+    output = str(tmp_path / "out")
+    blind = Place(place.folder, place.scratch, stub, [])
+    status, text = blind.run("--output", output, repositories=f"@{tmp_path / 'list.txt'}")
+    assert (status, "INCOMPLETE  repo05: " in text, "fails the canary: it found none of" in text) == (1, True, True)
+    assert not re.search("^(SAFE|REVIEW)", text, re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A scheduler and three workers of Dask, processes of this machine; all that they say to anybody is recorded."""
+
+    address: str
+    workers: Sequence["subprocess.Popen[bytes]"]
+    recorded: Recorded
+    logs: Path
+
+
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A scheduler and two workers of Dask, processes of this machine."""
-    from distributed import LocalCluster  # noqa: PLC0415 - two seconds for one test
+def cluster(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    logs, recorded = tmp_path_factory.mktemp("cluster"), Recorded()
+    ports = [free_port() for _ in range(4)]
+    with ExitStack() as stack:
+        scheduler, *contacts = [stack.enter_context(recorded.before(port)) for port in ports]
+        address = f"tcp://127.0.0.1:{scheduler}"
 
-    # It leaves variables for its workers in our environment, and runs under test would have them, too.
-    with (
-        patch.dict(os.environ),
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-        ) as made,
-    ):
-        yield made
+        def started(what: str, *arguments: str) -> "subprocess.Popen[bytes]":
+            log = stack.enter_context((logs / f"{len(list(logs.iterdir()))}.log").open("wb"))
+            process = subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.dask_{what}", *arguments],
+                env={
+                    **os.environ,
+                    "TMPDIR": str(place.scratch),
+                    **UNCOMPRESSED,
+                    "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s",
+                },
+                cwd=logs,
+                stderr=log,
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        here = "tcp://127.0.0.1:"
+        started("scheduler", "--host=127.0.0.1", f"--port={ports[0]}", "--no-dashboard", "--no-jupyter")
+        alone = ("--nthreads=1", "--no-nanny", "--no-dashboard")
+        workers = [
+            started("worker", address, *alone, f"--listen-address={here}{port}", f"--contact-address={here}{contact}")
+            for port, contact in zip(ports[1:], contacts, strict=True)
+        ]
+        yield Cluster(address, workers, recorded, logs)
 
 
-def test_a_cluster_gives_the_same_rows_also_when_one_of_its_workers_is_killed(
-    whole: str, place: Place, cluster: Any
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def test_a_cluster_gives_the_same_rows_also_when_one_of_its_workers_is_killed_and_another_hangs(
+    whole: str, place: Place, cluster: Cluster
 ) -> None:
     assert whole
-    process = place.start("--output", "dask", "--store", "dask-store", "--scheduler", cluster.scheduler_address)
+    process = place.start("--output", "dask", "--store", "dask-store", "--scheduler", cluster.address, **UNCOMPRESSED)
     assert process.stdout
     read = until(process.stdout, "real ", 1)
-    os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+    cluster.workers[0].kill()
+    os.kill(cluster.workers[1].pid, signal.SIGSTOP)
     rest, _ = process.communicate(timeout=240)
     assert process.returncode == 0, read + rest
     assert timeless(place.report("dask")) == timeless(place.report())
-    assert revealed(place.values, str(cluster.get_logs()).encode()) == []
+    # What the killed one has left is gone as well; the other one is not dead.
+    left = [name for name in place.left() if name.startswith("gitleaks-eval-")]
+    assert len(left) <= 1
+    cluster.workers[1].kill()
+    cluster.workers[1].wait()
+    assert place.run(*place.store)[0] == 0
+    assert not any(name.startswith("gitleaks-eval-") for name in place.left())
+
+
+def test_nothing_that_processes_of_a_cluster_say_to_each_other_or_log_holds_a_planted_value(
+    place: Place, cluster: Cluster
+) -> None:
+    # The scanner itself is the largest of what is sent, and none of it is a message.
+    program = place.program.read_bytes()
+    said = [bytes(stream).replace(program, b"") for stream in cluster.recorded.streams]
+    assert sum(len(stream) for stream in cluster.recorded.streams) > sum(map(len, said))
+    # Units and answers are there to be read.
+    assert sum(b"repo02" in one and b"rule switched off" in one for one in said) >= 1
+    logs = [path.read_bytes() for path in cluster.logs.iterdir()]
+    assert all(logs)
+    assert revealed(place.values, *said, *logs) == []
 
 
 def test_no_planted_value_is_in_the_store_in_a_report_or_in_what_is_printed(whole: str, place: Place) -> None:
     kept = [path for path in place.folder.rglob("*") if path.is_file() and "clones" not in path.parts]
     assert len(kept) > COUNT
     assert revealed(place.values, whole.encode(), *(path.read_bytes() for path in kept)) == []
-
-
-def revealed(values: Iterable[str], *texts: bytes) -> list[bytes]:
-    """The pieces of planted values that stand in these texts, beyond their public prefixes."""
-    pieces = {value[start : start + 8].encode() for value in values for start in range(5, len(value) - 7)}
-    return [piece for piece in pieces for text in texts if piece in text]
 
 
 def until(output: Any, start: str, times: int) -> str:

@@ -36,13 +36,13 @@ def row(number: int, *differences: RealDifference, problem: str = "", truth_lost
 
 
 def small_repositories(folder: Path, count: int) -> list[str]:
-    """Repositories of one or two commits; the planted values, of which some stand in history alone."""
+    """Repositories of one or two commits, and the planted values: some stand in history alone, none in the sixth."""
     values: list[str] = []
     for number in range(count):
         path = folder / f"repo{number:02}"
         path.mkdir(parents=True)
         git(path, "init", "-q", "-b", "main")
-        files = {"a.env": secret("github-pat", f"many {number}")}
+        files = {"a.env": secret("github-pat", f"many {number}") if number != 5 else "nothing"}
         if number % 3 == 1:
             files["slack.env"] = secret("slack-bot-token", f"many {number}")
         if number == 3:
@@ -50,7 +50,7 @@ def small_repositories(folder: Path, count: int) -> list[str]:
         for name, value in files.items():
             (path / name).parent.mkdir(exist_ok=True)
             (path / name).write_text(f"X={value}\n", encoding="ascii")
-        values += files.values()
+        values += [value for value in files.values() if value != "nothing"]
         git(path, "add", ".")
         git(path, "commit", "-q", "-m", "one")
         if number % 4 == 0:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
-from gitleaks_eval.core.documents import LARGEST_TEXT, read_json
-from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.documents import LARGEST_TEXT, DocumentError, parse_json, read_input
+from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.core.schema import schema_problems
 
@@ -49,7 +50,19 @@ def load_policy(path: Path = SHIPPED_POLICY) -> SeverityPolicy:
         InputError: when the file is missing, unreadable, no JSON, does not follow the schema, or gives a
             rule two levels.
     """
-    document = read_json(path, "severity policy", LARGEST_TEXT)
+    try:
+        return _policy_of(read_input(path, LARGEST_TEXT), path)
+    except OSError as error:
+        raise unreadable("severity policy", path, error) from None
+
+
+# Each analysis asks for it, and to check it takes 5 ms.
+@lru_cache(maxsize=4)
+def _policy_of(content: bytes, path: Path) -> SeverityPolicy:
+    try:
+        document = parse_json(content)
+    except DocumentError as error:
+        raise InputError(f"severity policy {path}: {error}") from None
     if problems := schema_problems("severity_policy", document):
         raise InputError(*(f"severity policy {path}: {problem}" for problem in problems[:5]))
     by_rule: dict[str, str] = {}

@@ -37,6 +37,9 @@ def made_once(place: Path, make: Callable[[], bytes]) -> Path:
         EvaluationError: when `make` failed, each time with the same text.
     """
     product, failure, lock = product_of(place), failure_of(place), place.with_name(f"{place.name}.lock")
+    if product.exists():
+        # It has its name only when it is whole, and stays.
+        return product
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with _among_threads(place, 1), FileLock(lock).acquire(poll_interval=POLL_SECONDS):

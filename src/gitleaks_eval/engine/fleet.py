@@ -21,6 +21,7 @@ from typing import Any, Protocol
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.corpora.load import load_labels
+from gitleaks_eval.engine.fleet_proof import Waiting
 from gitleaks_eval.engine.fleet_unit import Compared, Pair, RepositoryUnit, UnitResult
 from gitleaks_eval.engine.store import Store
 from gitleaks_eval.reports.repository_rows import read_comparison
@@ -46,6 +47,9 @@ class Workers(Protocol):
 
     def submit(self, unit: RepositoryUnit) -> "Future[UnitResult]":
         """Have a unit done; never more of them at once than `width`."""
+
+    def settle(self, worker: str) -> "Future[UnitResult] | None":
+        """Have a worker without work find the canary for what waits for it; None where there is no such worker now."""
 
     def watch(self) -> None:
         """Look after what is under way; called about once a second."""
@@ -84,6 +88,7 @@ class Fleet:
     store: Store
     workers: Workers
     progress: Progress = field(default_factory=Progress)
+    _waiting: Waiting[tuple[_Attempt, UnitResult]] = field(default_factory=Waiting)
 
     def rows(self) -> Generator[RepositoryRow, None, None]:
         """A row for each repository, in the order in which they are done; every one has its row.
@@ -107,17 +112,18 @@ class Fleet:
         ready: deque[_Attempt] = deque()
         again: deque[_Attempt] = deque()
         running: dict[Future[UnitResult], _Attempt] = {}
+        settling: dict[Future[UnitResult], str] = {}
         keeping: set[Future[str]] = set()
         while True:
             while len(asking) + len(ready) < AHEAD and (listed := next(fresh, None)):
                 asking.add(asks.submit(self._asked, listed))
-            while len(running) < self.workers.width and (ready or again):
-                attempt = (ready or again).popleft()
-                running[self._start(attempt)] = attempt
-            if not (asking or running or ready or again):
-                break
-            both: list[Future[Any]] = [*asking, *running]
-            wait(both, LOOK_SECONDS, FIRST_COMPLETED)
+            self._start_more(running, ready, again)
+            if not (asking or running or ready or again or settling):
+                settling = {self._settle(worker): worker for worker in self._waiting.workers()}
+                if not settling:
+                    break
+            under_way: list[Future[Any]] = [*asking, *running, *settling]
+            wait(under_way, LOOK_SECONDS, FIRST_COMPLETED)
             self.workers.watch()
             for asked in [one for one in asking if one.done()]:
                 asking.remove(asked)
@@ -127,9 +133,8 @@ class Fleet:
                 else:
                     self.progress.known += not self._missing(attempt)
                     yield self._row(attempt)
-            for future in [one for one in running if one.done()]:
-                attempt = running.pop(future)
-                made = self._finished(attempt, future)
+            for attempt, made in self._counting(running, settling):
+                self._take(attempt, made)
                 keeping.add(keeps.submit(self._keep, attempt, made))
                 if self._missing(attempt) and attempt.number < ATTEMPTS:
                     attempt.number += 1
@@ -161,28 +166,62 @@ class Fleet:
         known = attempt.known
         return [pair for pair in self.pairs if pair not in known or known[pair].document is None]
 
+    def _start_more(
+        self, running: "dict[Future[UnitResult], _Attempt]", ready: deque[_Attempt], again: deque[_Attempt]
+    ) -> None:
+        while len(running) < self.workers.width and (ready or again):
+            attempt = (ready or again).popleft()
+            running[self._start(attempt)] = attempt
+
     def _start(self, attempt: _Attempt) -> "Future[UnitResult]":
         self.progress.units += 1
         missing = tuple(self._missing(attempt))
         return self.workers.submit(RepositoryUnit(attempt.listed.repository, missing, attempt.truths))
 
-    def _finished(self, attempt: _Attempt, future: "Future[UnitResult]") -> UnitResult:
-        """Take over what came of a unit; what was known of another state of the repository is known no more."""
-        asked = self._missing(attempt)
+    def _settle(self, worker: str) -> "Future[UnitResult]":
+        if future := self.workers.settle(worker):
+            return future
+        gone: Future[UnitResult] = Future()
+        gone.set_exception(BrokenExecutor())
+        return gone
+
+    def _counting(
+        self, running: "dict[Future[UnitResult], _Attempt]", settling: "dict[Future[UnitResult], str]"
+    ) -> Iterator[tuple[_Attempt, UnitResult]]:
+        """What came of units that counts from now on, or is lost; taken out of what is under way."""
+        believed: list[tuple[tuple[_Attempt, UnitResult], str]] = []
+        for future in [one for one in running if one.done()]:
+            attempt = running.pop(future)
+            made = self._made(attempt, future)
+            believed += self._waiting.take((attempt, made), made.proof)
+        for future in [one for one in settling if one.done()]:
+            worker = settling.pop(future)
+            # A scheduler has errors of its own.
+            with contextlib.suppress(Exception, CancelledError):
+                if proof := future.result().proof:
+                    believed += self._waiting.end(proof)
+            believed += [(one, LOST) for one in self._waiting.give_up(worker)]
+        for (attempt, made), problem in believed:
+            yield attempt, _lost(self._missing(attempt), problem) if problem else made
+
+    def _made(self, attempt: _Attempt, future: "Future[UnitResult]") -> UnitResult:
         try:
-            made = future.result()
+            return future.result()
         except (BrokenExecutor, CancelledError):
-            made = _lost(asked, LOST)
+            return _lost(self._missing(attempt), LOST)
         except Exception as error:  # noqa: BLE001 - a scheduler has errors of its own; a repository is never left out
             # It has tried as often as it was told to.
             attempt.number = ATTEMPTS
-            made = _lost(asked, f"{LOST} ({printable(type(error).__name__)})")
+            return _lost(self._missing(attempt), f"{LOST} ({printable(type(error).__name__)})")
+
+    def _take(self, attempt: _Attempt, made: UnitResult) -> None:
+        """Take over what came of a unit; what was known of another state of the repository is known no more."""
+        asked = self._missing(attempt)
         if made.state and made.state != attempt.state:
             # It has moved on: one row is of one state.
             attempt.known = {}
             attempt.state = made.state
         attempt.known.update({one.pair: one for one in made.compared if one.pair in asked})
-        return made
 
     def _keep(self, attempt: _Attempt, made: UnitResult) -> str:
         """Keep what was made; why that could not be done."""

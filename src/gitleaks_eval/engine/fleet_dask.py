@@ -3,6 +3,7 @@
 Where a unit runs, and again after its worker was lost, is Dask's business. It needs the extra `dask`.
 """
 
+import asyncio
 import atexit
 import contextlib
 import hashlib
@@ -10,19 +11,20 @@ import pickle
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from distributed import Client, Semaphore
+from distributed import Client, Semaphore, get_worker
 
 import gitleaks_eval
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.fleet_unit import Job, RepositoryUnit, UnitResult, begin, end, work
+from gitleaks_eval.engine.fleet_unit import Job, RepositoryUnit, UnitResult, begin, end, settle, work
 from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.repositories.hosts import host_of
 from gitleaks_eval.scanners.build import ScannerBuild
@@ -87,7 +89,7 @@ class DaskWorkers:
     """The workers of the cluster at an address; at most `clones` of them clone from one host at once.
 
     Raises:
-        InputError: when nobody answers there.
+        InputError: when nobody answers there, or there is no worker.
     """
 
     def __init__(self, address: str, job: Job, clones: int, seconds: float) -> None:
@@ -98,24 +100,38 @@ class DaskWorkers:
         self._executor = self._client.get_executor(pure=False, retries=2)
         self._job = job
         self._packed = pickle.dumps(packed(job, clones))
+        try:
+            self._client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        except asyncio.TimeoutError:
+            self._client.close(timeout=END_SECONDS)
+            raise InputError(f"--scheduler {printable(address)}: it has no worker; start one") from None
         # Another content has another name, also where two coordinators have one cluster.
         self._there = self._client.scatter(self._packed, broadcast=True, hash=True)
         self._seconds = seconds * AHEAD
         self._since: dict[Future[UnitResult], float] = {}
-        self._width, self._looked = 0, 0.0
+        self._settling: dict[Future[UnitResult], str] = {}
+        self._nthreads: dict[str, int] = {}
+        self._looked = 0.0
 
     @property
     def width(self) -> int:
         """How many units may be under way: as many as the workers have threads that there are now, and as many more."""
-        if time.monotonic() - self._looked > WIDTH_SECONDS:
-            self._width = AHEAD * sum(self._client.nthreads().values())
-            self._looked = time.monotonic()
-        return self._width
+        return AHEAD * sum(self._threads().values())
 
     def submit(self, unit: RepositoryUnit) -> "Future[UnitResult]":
         """Have a unit done by a worker of the cluster."""
         future: Future[UnitResult] = self._executor.submit(work_there, self._job.id, self._there, unit)
         self._since[future] = time.monotonic()
+        return future
+
+    def settle(self, worker: str) -> "Future[UnitResult] | None":
+        """Have a worker find the canary for all that waits for it; None where the cluster has lost it."""
+        address = worker.partition(" ")[0]
+        if address not in self._threads():
+            return None
+        future: Future[UnitResult] = self._executor.submit(settle, self._job.id, worker, workers=[address], retries=0)
+        self._since[future] = time.monotonic()
+        self._settling[future] = address
         return future
 
     def watch(self) -> None:
@@ -124,10 +140,22 @@ class DaskWorkers:
         for future, since in list(self._since.items()):
             if future.done():
                 del self._since[future]
-            elif now - since > self._seconds:
+                self._settling.pop(future, None)
+            elif now - since > self._seconds or self._has_gone(future):
                 future.cancel()
         if self._there.status in {"lost", "error", "cancelled"}:
             self._there = self._client.scatter(self._packed, broadcast=True, hash=True)
+
+    def _has_gone(self, future: "Future[UnitResult]") -> bool:
+        """Whether one worker alone can do this, and the cluster has lost it."""
+        return self._settling.get(future, "") not in {"", *self._threads()}
+
+    def _threads(self) -> Mapping[str, int]:
+        """How many threads each worker has, by its address."""
+        if time.monotonic() - self._looked > WIDTH_SECONDS:
+            self._nthreads = dict(self._client.nthreads())
+            self._looked = time.monotonic()
+        return self._nthreads
 
     def close(self) -> None:
         """Give up what is under way, and have all workers that are there remove what they have."""
@@ -180,6 +208,8 @@ def _clear(job_id: str) -> None:
     if job_id in _ended and not _under_way[job_id] and (stack := _begun.pop(job_id, None)):
         end(job_id)
         stack.close()
+        # Those of this machine that were killed have left theirs.
+        sweep()
 
 
 def _begin_there(content: bytes) -> ExitStack:
@@ -191,7 +221,8 @@ def _begin_there(content: bytes) -> ExitStack:
     with ExitStack() as stack:
         folder = stack.enter_context(private_folder())
         job = _unpacked(sent, folder)
-        begin(job, folder, partial(_gate, job.id, sent.clones))
+        # Another process may have this address later.
+        begin(job, folder, partial(_gate, job.id, sent.clones), f"{get_worker().address} {folder.name}")
         atexit.register(end_there, job.id)
         return stack.pop_all()
 

@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -20,8 +20,9 @@ from gitleaks_eval.engine.own import as_in_production, own_scanner
 from gitleaks_eval.engine.scans import Scanned, prove, scanner_of, scenario_repository
 from gitleaks_eval.engine.shared import Bench, reported_place, traces_folder
 from gitleaks_eval.repositories.head import head_contents, read_head
+from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.decoded import encoded_texts
-from gitleaks_eval.scanners.suppressions import Suppression, Told, suppressions
+from gitleaks_eval.scanners.suppressions import Suppression, Suppressions, Told, suppressions
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret, reveals
@@ -106,11 +107,17 @@ def _document(unit: Unit, bench: Bench, stop: threading.Event | None) -> bytes:
     except EvaluationError as error:
         problem = f"{what} {subject.name}: {error}"
     else:
-        return json.dumps(asdict(found)).encode()
+        return json.dumps(_as_document(found)).encode()
     # The scanner's own words may quote what it scanned.
     if reveals(problem, frozenset(secret.value for secret in (*unit.planted, *unit.canary))):
         problem = f"{what} {subject.name}: the scan failed; its message quotes a planted secret and is withheld"
     raise EvaluationError(problem)
+
+
+def _as_document(found: Reported) -> dict[str, Any]:
+    # Not `asdict`: it copies each finding, and there may be a hundred thousand.
+    plain = {one.name: getattr(found, one.name) for one in fields(found)}
+    return {**plain, "provenance": asdict(found.provenance)}
 
 
 def _of_scenario(unit: Unit, bench: Bench, scenario: Scenario, stop: threading.Event | None) -> Reported:
@@ -141,8 +148,7 @@ def _of_clone(unit: Unit, bench: Bench, repository: RealRepository, stop: thread
             production = _kept(proven.scan_clone(repository.name, path, count, obeying, production=True).scan.findings)
         findings = scanned.scan.findings
         _leave_traces(bench, repository.name, findings)
-        told = Told(true_places(repository, Path(bench.project)), (bench.own_baseline,) * bool(bench.own_baseline))
-        there = suppressions(cloned.path, findings, proven.scanner.build, seconds, told)
+        there = _suppressed(bench, repository, cloned.path, findings, proven.scanner.build)
         beside = {
             "commit": cloned.commit,
             "shallow": cloned.shallow,
@@ -153,6 +159,15 @@ def _of_clone(unit: Unit, bench: Bench, repository: RealRepository, stop: thread
         found = _reported(bench, scanned, provenance, findings, head_contents(cloned.path, seconds))
         sha256 = own.configuration.sha256 if own else ""
         return replace(found, beside=beside, production=production, peak_kib=scanned.scan.peak_kib, own=sha256)
+
+
+def _suppressed(
+    bench: Bench, repository: RealRepository, clone: Path, findings: Sequence[dict[str, Any]], build: ScannerBuild
+) -> Suppressions:
+    if not bench.lists_suppressions:
+        return Suppressions(0, ())
+    told = Told(true_places(repository, Path(bench.project)), (bench.own_baseline,) * bool(bench.own_baseline))
+    return suppressions(clone, findings, build, bench.timeout_seconds, told)
 
 
 def _as_json(one: Suppression) -> dict[str, Any]:

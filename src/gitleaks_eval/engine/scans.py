@@ -60,12 +60,14 @@ class Scanned:
 class ProvenScanner:
     """A scanner that has found the canary's secrets: only such a one's scans are accepted.
 
-    Its scans take turns in the folder `turns`, with those of all processes and candidates of the run.
+    Its scans take turns in the folder `turns`, with those of all processes and candidates of the run. `owed` is the
+    file that clean scans of clones are counted in whose canary comes later; None where it is scanned at once.
     """
 
     scanner: Scanner
     canary: Canary
     turns: Path
+    owed: Path | None = None
 
     def scan_scenario(self, scenario: Scenario, repository: BuiltRepository) -> Scanned:
         """Scan beside others; repeat alone, at most three times, while it seems too slow.
@@ -92,6 +94,8 @@ class ProvenScanner:
         `count` says what there is to read. `scanner` is this one, maybe with the repository's own configuration. In
         `production` comments that allow a secret and a list of findings to ignore are obeyed.
 
+        An empty report is accepted only if the scanner finds the canary afterwards, or owes it.
+
         Raises:
             EvaluationError: when the scan is not accepted, or git takes too long to count.
         """
@@ -100,6 +104,8 @@ class ProvenScanner:
             there = scanner.to_read(repository)
             scan = scanner.scan(path, obey_allow=production, ignore_lists=production)
             self._accept(scanner, scan, repository, there)
+            if not scan.findings:
+                self.find_canary() if self.owed is None else _count(self.owed)
         return Scanned(repository, scan, 1, (scan.duration_ms, scan.duration_ms))
 
     def time_canary(self) -> float:
@@ -114,20 +120,26 @@ class ProvenScanner:
     def _accepted(self, repository: BuiltRepository, there: Readable, *, cores: int | None = None) -> Scan:
         """Scan; accept an empty report only if the scanner finds a planted secret afterwards, with as many cores."""
         scan = self.scanner.scan(repository.path, cores=cores)
-        self._accept(self.scanner, scan, repository, there, cores=cores)
+        self._accept(self.scanner, scan, repository, there)
+        if not scan.findings:
+            self.find_canary(cores)
         return scan
 
-    def _accept(
-        self, scanner: Scanner, scan: Scan, repository: BuiltRepository, there: Readable, *, cores: int | None = None
-    ) -> None:
-        """Accept a scan of a repository; an empty report only if a planted secret is found afterwards."""
+    def find_canary(self, cores: int | None = None) -> None:
+        """Find the canary once more.
+
+        Raises:
+            EvaluationError: when it is not found: nothing clean that was reported before can be believed.
+        """
+        check_canary(self.scanner, self.canary.repository, self.canary.secrets, cores=cores)
+
+    def _accept(self, scanner: Scanner, scan: Scan, repository: BuiltRepository, there: Readable) -> None:
+        """Accept that a scan has read the repository."""
         problem = unread_in(scanner, scan, repository, there)
         if self.canary.lacks_counter(scan):
             problem = "it does not say what it read, as it did for the canary"
         if problem:
             raise EvaluationError(f"the scan does not count: {problem} (repository {repository.path})")
-        if not scan.findings:
-            check_canary(self.scanner, self.canary.repository, self.canary.secrets, cores=cores)
 
     def _under_way(self, name: str) -> contextlib.AbstractContextManager[None]:
         return under_way(self.turns.parent / UNDER_WAY, f"scanning {printable(name)}")
@@ -161,7 +173,18 @@ def prove(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None 
     """
     counters = json.loads(scanned_canary(bench, secrets, stop).read_bytes())
     canary = Canary(canary_repository(bench, secrets), tuple(secrets), **counters)
-    return ProvenScanner(scanner_of(bench, stop), canary, Path(bench.turns))
+    owed = owed_in(Path(bench.folder)) if bench.owes_canary else None
+    return ProvenScanner(scanner_of(bench, stop), canary, Path(bench.turns), owed)
+
+
+def owed_in(folder: Path) -> Path:
+    """The file with a byte for each clean scan that a bench with this folder owes the canary for."""
+    return folder / "owed"
+
+
+def _count(file: Path) -> None:
+    with file.open("ab") as opened:
+        opened.write(b".")
 
 
 def scanned_canary(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None = None) -> Path:

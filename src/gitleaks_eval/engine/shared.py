@@ -27,7 +27,8 @@ class Bench:
     `folder` is private to the run, and `turns`, where scans of all candidates take turns. `scanner` is a
     `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
     evaluated that exist. `seed` names the values that are planted, `project` the folder that has labels;
-    `clone_bytes` is what a clone may take.
+    `clone_bytes` is what a clone may take. Without `lists_suppressions` nobody is told what a repository hides. Who
+    `owes_canary` counts its clean scans of repositories in `folder`, and has the canary found later.
     """
 
     folder: str
@@ -50,6 +51,8 @@ class Bench:
     own_baseline: str = ""
     project: str = "."
     clone_bytes: int = LARGEST_COPY
+    lists_suppressions: bool = True
+    owes_canary: bool = False
 
     @property
     def root(self) -> Path:
