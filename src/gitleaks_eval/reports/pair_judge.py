@@ -7,7 +7,7 @@ from typing import Any
 from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.pairwise import PairVerdict
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE
-from gitleaks_eval.reports.judges import cost_text, details
+from gitleaks_eval.reports.judges import REASONING_AT_MOST, cost_text, details
 
 TITLE = "What changed, and does it matter? (a judge, advisory)"
 _PREFERRED = {1: "{baseline} is clearly better", 2: "{baseline} is somewhat better"}
@@ -54,10 +54,10 @@ def pair_judge_lines(baseline: str, candidate: str, judged: PairVerdict, verbosi
     yield printable(f"judge (advisory)  {candidate} against {baseline}: {', '.join((one.said, *one.notes))}")
     if verbosity > 0:
         for line, behind in one.orders:
-            yield printable(f"       {line}")
+            yield printable(f"       {line[:REASONING_AT_MOST]}")
             yield from (printable(f"       {text}") for text in behind)
         if one.reasoning:
-            yield printable(f"       {one.reasoning}")
+            yield printable(f"       {one.reasoning[:REASONING_AT_MOST]}")
     yield from (printable(f"WARNING  {warning}") for warning in one.warnings)
 
 
