@@ -11,7 +11,7 @@ from gitleaks_eval.reports.judges import REASONING_AT_MOST, cost_text, details
 
 TITLE = "What changed, and does it matter? (a judge, advisory)"
 _PREFERRED = {1: "{baseline} is clearly better", 2: "{baseline} is somewhat better"}
-_PREFERRED |= {3: "neither is better: what differs matters too little, or speaks for both"}
+_PREFERRED |= {3: "neither is better: what differs speaks for both, or matters too little"}
 _PREFERRED |= {4: "{candidate} is somewhat better", 5: "{candidate} is clearly better"}
 _DEPENDS = "a tie: which one is better depends on the order in which they are shown"
 _TITLES = {"baseline_first": "The baseline shown first", "candidate_first": "The candidate shown first"}
