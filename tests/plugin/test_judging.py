@@ -492,7 +492,7 @@ def test_without_credentials_the_three_ways_are_named(
     result = run(pytester, *BOTH, OURS, *options, "-q")
     assert result.ret == 1
     assert kinds(report(pytester)) == ["transport"] * 4
-    ways = "ERROR *no Anthropic credentials*ANTHROPIC_API_KEY*--gitleaks-judge-mode=heuristic*--gitleaks-judge-mode=replay*"
+    ways = "ERROR *credentials*ANTHROPIC_API_KEY*--gitleaks-judge-mode=heuristic*--gitleaks-judge-mode=replay*"
     result.stdout.fnmatch_lines([ways])
     assert result.stdout.str().count("--gitleaks-judge-mode=heuristic") == 1
     assert messages_server.requests == []
