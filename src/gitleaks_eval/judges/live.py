@@ -91,10 +91,8 @@ async def _exchange_all(
     # A name server that never answers would hold the end of this loop up, and then that of the process.
     asyncio.get_running_loop().set_default_executor(Daemons())
     client = _client(trace_id)
-    if isinstance(client, tuple):
-        problem, advice = client
-        # What to do is said once, and not by each judge.
-        return _all_failed(bodies, problem), [f"{problem}: {advice}"]
+    if isinstance(client, str):
+        return _all_failed(bodies, client), []
     async with client:
         # The clock runs for the service, not for the import of the SDK's modules.
         _ = client.models, client.messages
@@ -118,7 +116,7 @@ def _all_failed(bodies: Sequence[Mapping[str, Any]], message: str) -> list[Excha
     return [Exchange(kind="transport", message=message)] * len(bodies)
 
 
-def _client(trace_id: str) -> anthropic.AsyncAnthropic | tuple[str, str]:
+def _client(trace_id: str) -> anthropic.AsyncAnthropic | str:
     """The SDK's client with the credentials that it finds itself, or why there is none and what to do."""
     try:
         client = anthropic.AsyncAnthropic(
@@ -133,15 +131,15 @@ def _client(trace_id: str) -> anthropic.AsyncAnthropic | tuple[str, str]:
             open_telemetry={"conversation_id": trace_id, "propagation": False},
         )
     except anthropic.AnthropicError:
-        return "the credentials of the Anthropic profile cannot be loaded", OTHER_MODES
+        return f"the credentials of the Anthropic profile cannot be loaded: {OTHER_MODES}"
     except Exception as error:  # noqa: BLE001 - its text may hold what the environment holds
         return (
-            f"the Anthropic client cannot be made ({type(error).__name__})",
-            "check ANTHROPIC_BASE_URL, the proxy variables, and that anthropic is 2.11 or newer",
+            f"the Anthropic client cannot be made ({type(error).__name__}): "
+            "check ANTHROPIC_BASE_URL, the proxy variables, and that anthropic is 2.11 or newer"
         )
     names = {name.lower() for name in client.default_headers}
     if client.credentials is None and not names & {"authorization", "x-api-key"}:
-        return "no Anthropic credentials", OTHER_MODES
+        return f"no Anthropic credentials: {OTHER_MODES}"
     return client
 
 

@@ -13,7 +13,7 @@ from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.judges.message import MODEL_ID, STOP_REASON, Message, tokens
 
-LARGEST = 1_000_000
+LARGEST = 1 << 20
 
 
 def checked_store(path: Path, named_by: str) -> Path:

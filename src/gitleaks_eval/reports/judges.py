@@ -10,6 +10,8 @@ from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Call, Combined, Judged, Judgement, Verdict
 
 HEADING = "## Judges"
+# Of what a model said without an end.
+LISTED_AT_MOST, REASONING_AT_MOST = 20, 2000
 _TITLES = {SYNTHETIC: "Synthetic scenarios", REAL_WORLD: "Real repositories"}
 
 
@@ -74,7 +76,7 @@ def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> I
         for verdict in judgement.verdicts:
             yield printable(f"{prefix}  {verdict.dimension:<{width}}  {verdict.weight:>4.0%}  {_row(verdict)}")
             if verbosity > 0 and verdict.outcome != UNSCORED:
-                yield printable(f"       {verdict.reasoning}")
+                yield printable(f"       {verdict.reasoning[:REASONING_AT_MOST]}")
                 yield from (printable(f"       {line}") for line in details(verdict.as_json()))
         for warning in judgement.warnings:
             yield printable(f"WARNING  {warning}")
@@ -111,10 +113,14 @@ def details(judged: Mapping[str, Any]) -> Iterator[str]:
     if len(judged["samples"]) > 1:
         scores = (f"{one['model']} {one['score'] or one['unscored_kind']}" for one in judged["samples"])
         yield f"samples: {', '.join(scores)}; spread {judged['spread']}"
-    for citation in judged["evidence_cited"]:
-        flag = " (NOT in the evidence)" if citation in judged["unfounded_citations"] else ""
+    without_ground = set(judged["unfounded_citations"])
+    for citation in judged["evidence_cited"][:LISTED_AT_MOST]:
+        flag = " (NOT in the evidence)" if citation in without_ground else ""
         yield f"cites: {citation[:300]}{flag}"
-    yield from (f"recommends: {text[:500]}" for text in judged["recommendations"])
+    yield from (f"recommends: {text[:500]}" for text in judged["recommendations"][:LISTED_AT_MOST])
+    for name, what in (("evidence_cited", "citations"), ("recommendations", "recommendations")):
+        if (more := len(judged[name]) - LISTED_AT_MOST) > 0:
+            yield f"and {more} more {what}"
 
 
 def combined_line(judged: Judged, combined: Combined | None) -> str:

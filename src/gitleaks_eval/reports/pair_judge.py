@@ -7,11 +7,11 @@ from typing import Any
 from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.pairwise import PairVerdict
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE
-from gitleaks_eval.reports.judges import cost_text, details
+from gitleaks_eval.reports.judges import REASONING_AT_MOST, cost_text, details
 
 TITLE = "What changed, and does it matter? (a judge, advisory)"
 _PREFERRED = {1: "{baseline} is clearly better", 2: "{baseline} is somewhat better"}
-_PREFERRED |= {3: "neither is better: what differs matters too little, or speaks for both"}
+_PREFERRED |= {3: "neither is better: what differs speaks for both, or matters too little"}
 _PREFERRED |= {4: "{candidate} is somewhat better", 5: "{candidate} is clearly better"}
 _DEPENDS = "a tie: which one is better depends on the order in which they are shown"
 _TITLES = {"baseline_first": "The baseline shown first", "candidate_first": "The candidate shown first"}
@@ -54,10 +54,10 @@ def pair_judge_lines(baseline: str, candidate: str, judged: PairVerdict, verbosi
     yield printable(f"judge (advisory)  {candidate} against {baseline}: {', '.join((one.said, *one.notes))}")
     if verbosity > 0:
         for line, behind in one.orders:
-            yield printable(f"       {line}")
+            yield printable(f"       {line[:REASONING_AT_MOST]}")
             yield from (printable(f"       {text}") for text in behind)
         if one.reasoning:
-            yield printable(f"       {one.reasoning}")
+            yield printable(f"       {one.reasoning[:REASONING_AT_MOST]}")
     yield from (printable(f"WARNING  {warning}") for warning in one.warnings)
 
 

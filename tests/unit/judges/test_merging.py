@@ -1,11 +1,14 @@
 """Many replies become one: medians, majorities, no score where half of them are missing; citations are looked up."""
 
+import time
+
 import pytest
 
 from gitleaks_eval.judges.answer import Answer
 from gitleaks_eval.judges.citations import lowered_confidence, unfounded
 from gitleaks_eval.judges.merging import Merged, merged, sample_rows, total
 from gitleaks_eval.judges.question import Reply
+from gitleaks_eval.reports.judges import LISTED_AT_MOST, details
 
 
 def replies(**said: list[int | None]) -> list[Reply]:
@@ -84,10 +87,28 @@ SHOWN = (
         ("SD-2 fails", False),
         ("by_rule.github-pat.missed", False),
         ("private-key and github-pat", False),
+        ("so much... and no more", True),
+        (".env", False),
     ],
 )
 def test_a_citation_has_ground_where_each_name_in_it_was_shown(citation: str, *, holds: bool) -> None:
     assert unfounded([citation], SHOWN) == (() if holds else (citation,))
+
+
+@pytest.mark.parametrize("piece", ["a", "a.", "-", "_", "./", ":1", "a//"])
+def test_a_citation_without_an_end_is_looked_at_in_a_time_that_grows_with_it(piece: str) -> None:
+    start = time.process_time()
+    unfounded([piece * (100_000 // len(piece))], SHOWN)
+    assert time.process_time() - start < 5
+
+
+def test_of_endless_lists_people_are_shown_the_first() -> None:
+    many = tuple(f"a-{number}" for number in range(99))
+    said = {"sub_scores": {}, "samples": (), "evidence_cited": many, "unfounded_citations": many[1:]}
+    lines = list(details({**said, "recommendations": ("once",)}))
+    assert lines[:2] == ["cites: a-0", "cites: a-1 (NOT in the evidence)"]
+    assert lines[-2:] == ["recommends: once", f"and {99 - LISTED_AT_MOST} more citations"]
+    assert len(lines) == LISTED_AT_MOST + 2
 
 
 def test_confidence_is_lowered_by_the_share_of_citations_without_ground() -> None:

@@ -126,7 +126,7 @@ def test_a_tie_of_gains_and_losses_is_not_called_nothing(tmp_path: Path) -> None
     assert (verdict.preferred, verdict.low_confidence) == ("tie", True)
     (line,) = pair_judge_lines("one", "two", verdict, 0)
     assert line == (
-        "judge (advisory)  two against one: neither is better: what differs matters too little, or speaks for both, "
+        "judge (advisory)  two against one: neither is better: what differs speaks for both, or matters too little, "
         "confidence 0.50 (low: review it)"
     )
 

@@ -80,7 +80,7 @@ GOOD_ENTRY = {"text": "x", "usage": {"input_tokens": 1, "output_tokens": 1}, "mo
         json.dumps({**GOOD_ENTRY, "model": "<b>any text</b>"}).encode(),
         json.dumps({**GOOD_ENTRY, "stop_reason": "any text"}).encode(),
         json.dumps({**GOOD_ENTRY, "error": "x"}).encode(),
-        json.dumps({**GOOD_ENTRY, "text": "a" * 1_000_001}).encode(),
+        json.dumps({**GOOD_ENTRY, "text": "a" * (1 << 20)}).encode(),
     ],
 )
 def test_a_broken_entry_is_an_error_that_names_the_file_and_not_a_miss(tmp_path: Path, content: bytes) -> None:
