@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from corpus import shipped_scenarios
 from ran import RESULTS, Ran, evaluate, run
 
 from gitleaks_eval.coverage.builtin import builtin_document
@@ -16,6 +17,7 @@ RULES = "--gitleaks-only=rules"
 AGAINST = "--gitleaks-baseline=base.json"
 BESIDE = "--gitleaks-only=rules,places,entries"
 ALL = "--gitleaks-only=scenarios,rules,places,entries"
+TWO = (ALL, "--gitleaks-scenarios=two")
 EXTENDS = "[extend]\nuseDefault = true\n"
 KEPT = {"aws-access-token", "generic-api-key", "github-pat", "private-key", "slack-bot-token", "stripe-access-token"}
 SOURCES = f"{EXTENDS}[allowlist]\npaths = ['(^|/)src/']\n"
@@ -70,6 +72,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, gitleaks: Callable[[str], 
     }
     for name, content in contents.items():
         (folder / name).write_text(content, encoding="utf-8")
+    shipped_scenarios(folder / "two", "mixed-secrets", "no-secrets")
     return folder
 
 
@@ -110,11 +113,10 @@ def test_one_allowed_folder_and_a_narrowed_a_dropped_or_a_widened_entry_are_regr
 
 
 def test_a_saved_baseline_knows_what_was_found_and_what_hid(project: Path) -> None:
-    saved = ("--gitleaks-save-baseline=base.json", ALL)
-    assert compared(project, "builtin", more=saved).status == 0
-    ran = compared(project, "sources", more=("--gitleaks-baseline=base.json", ALL))
+    assert compared(project, "builtin", more=("--gitleaks-save-baseline=base.json", *TWO)).status == 0
+    ran = compared(project, "sources", more=(AGAINST, *TWO))
     assert (ran.status, set(ran.verdicts.values())) == (1, {"REGRESSION"})
-    again = compared(project, "builtin", more=("--gitleaks-baseline=base.json", ALL))
+    again = compared(project, "builtin", more=(AGAINST, *TWO))
     assert (again.status, [pair["reasons"] for pair in again.pairs.values()]) == (0, [["nothing differs"]])
 
 
@@ -149,7 +151,7 @@ def test_what_a_build_loses_against_a_saved_baseline_is_accepted_for_these_two(
 
 
 def test_an_upgrade_says_what_it_starts_to_obey_and_what_that_loses_is_to_review(project: Path) -> None:
-    ran = compared(project, "team", version=OLD, more=(f"--gitleaks-version={NEW}", ALL, "-rx"))
+    ran = compared(project, "team", version=OLD, more=(f"--gitleaks-version={NEW}", *TWO, "-rx"))
     assert (ran.status, ran.verdicts) == (0, {NEW: "REVIEW"})
     pair = ran.pairs[NEW]
     assert pair["reasons"][0] == f"{NEW} starts to obey disabledRules and 2 [[allowlists]], which {OLD} ignores"
@@ -196,7 +198,8 @@ decode_depth = 0
 
 def test_modes_and_flags_are_compared_as_in_production(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(TABLES, encoding="utf-8")
-    ran = evaluate(tmp_path, "--gitleaks-compare", ALL)
+    some = shipped_scenarios(tmp_path / "some", "historical-secrets", "mixed-secrets", "no-secrets")
+    ran = evaluate(tmp_path, "--gitleaks-compare", ALL, some)
     pairs = ran.pairs
     assert ran.verdicts == {"hook": "REGRESSION", "merges": "SAFE", "main": "REGRESSION", "flat": "REGRESSION"}
     # A hook sees what a merge adds and what is staged; what stands in history alone is lost with the one scenario.
