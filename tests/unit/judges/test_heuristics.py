@@ -349,10 +349,17 @@ def crowded(count: int) -> Material:
     return Material(SYNTHETIC, (facts,), "gitleaks 8.30.1")
 
 
+@pytest.fixture(scope="module")
+def few_and_many() -> tuple[Material, Material]:
+    return crowded(100), crowded(100_000)
+
+
 @pytest.mark.parametrize("judge", SHIPPED, ids=lambda judge: judge.dimension)
-def test_a_hundred_thousand_findings_make_the_same_size_of_prompt(judge: Judge) -> None:
+def test_a_hundred_thousand_findings_make_the_same_size_of_prompt(
+    judge: Judge, few_and_many: tuple[Material, Material]
+) -> None:
     template = load_template(judge)
-    few, many = (len(render(template, judge.evidence(one), one)) for one in (crowded(100), crowded(100_000)))
+    few, many = (len(render(template, judge.evidence(one), one)) for one in few_and_many)
     assert many < few * 1.03
     assert few < 40_000
 
