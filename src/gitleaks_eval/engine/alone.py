@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from gitleaks_eval.config.chain import copy_configuration
+from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.coverage.subject import Asker, Subject, subject_of
@@ -19,16 +20,21 @@ from gitleaks_eval.scanners.scan import Scanner
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Alone:
     """A scanner with the configuration under test, what asks it, and what both are called in a header."""
 
-    subject: Subject
+    configuration: Configuration
     scanner: Scanner
     asker: Asker
     title: str
     root: Path
     clone_bytes: int
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The configuration under test as the scanner reads it; its own rules are looked for when this is asked."""
+        return subject_of(self.configuration, self.scanner.build, DEFAULT_SEED)
 
 
 @contextmanager
@@ -61,7 +67,7 @@ def alone(settings: Settings, progress: Callable[[str], None] = lambda _: None) 
                 candidate.args,
             )
             asker = Asker(scanning(scanner), scratch, DEFAULT_SEED)
-            subject = subject_of(candidate.configuration, under_test.build, DEFAULT_SEED)
-            yield Alone(subject, scanner, asker, under_test.title(settings.root), settings.root, settings.clone_bytes)
+            title, root = under_test.title(settings.root), settings.root
+            yield Alone(candidate.configuration, scanner, asker, title, root, settings.clone_bytes)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

@@ -32,7 +32,7 @@ _REASON = re.compile(r"^(?:remote: )?(?:fatal|error): (.*)$", re.MULTILINE)
 # What a clone may take, in bytes.
 LARGEST_COPY = 1 << 30
 # From so much on the objects of a repository of this machine are shared: to copy them takes a third of a scan.
-SHARED_FROM = 8 << 20
+SHARED_FROM = 1 << 20
 _MORE_DISK = "allow more GiB with --gitleaks-real-repo-disk, or clone it yourself and name the folder"
 _MORE_TIME = "allow more seconds with --gitleaks-scan-timeout"
 # No index is read that the other repository brings along.
@@ -82,7 +82,7 @@ def clone(
     From a repository of this machine all refs are taken but replacements (`refs/replace`), so that the log has what
     it has there, remote-tracking branches and the stash included; from a URL all branches and tags. No command,
     hook, filter or submodule of the repository is run or fetched, and nothing of its configuration is taken over.
-    One of this machine of more than 8 MiB, or `at_most` bytes, is not copied: the clone names its objects, and nothing
+    One of this machine of more than 1 MiB, or `at_most` bytes, is not copied: the clone names its objects, and nothing
     is run in its folder.
 
     Raises:

@@ -19,6 +19,7 @@ LARGEST_TEXT = 512 << 20
 # without a name. Up to 8.26 all of those count as one commit, later as none.
 _NAMELESS = b""
 _LONGEST_LINE = 1 << 16
+_PLUS, _MINUS = b"+-"
 # How git writes what is not plain in a name.
 _ESCAPED = re.compile(rb"\\([abtnvfr\"\\]|[0-7]{3})")
 _ESCAPES = dict(
@@ -133,29 +134,42 @@ class _FileDiff:
     is_binary: bool = False
     has_lines: bool = False
     added_bytes: int = 0
-    # How many lines of a hunk are still to come, and whether the last one was an added one.
-    pending: int = 0
+    # Whether the last line of a hunk was an added one.
     last_added: bool = False
     # As git writes it behind `+++`.
     new_name: bytes = b""
 
-    def read(self, line: bytes) -> None:
-        """Take the next line of the diff."""
-        # Inside a hunk a line is content, whatever it looks like; the header says how many there are.
-        if self.pending and line[:1] in (b"+", b"-"):
-            self.pending -= 1
-            self.last_added = line[:1] == b"+"
-            self.added_bytes += len(line) - 1 if self.last_added else 0
-        elif line.startswith(b"\\ No newline"):
+    def read(self, line: bytes, rest: Iterator[bytes]) -> None:
+        """Take the next line of the diff, and with the header of a hunk the hunk, which the rest begins with."""
+        if line.startswith(b"\\ No newline"):
             self.added_bytes -= self.last_added
         elif line.startswith(b"@@ "):
-            self.pending = _hunk_size(line)
             self.has_lines = True
+            self._read_hunk(_hunk_size(line), rest)
         elif line.startswith(b"+++ ") and not self.has_lines:
             self.new_name = line[4:]
         else:
             self.is_delete |= line.startswith(b"deleted file")
             self.is_binary |= line.startswith((b"Binary files ", b"GIT binary patch"))
+
+    def _read_hunk(self, pending: int, rest: Iterator[bytes]) -> None:
+        """Take as many lines as the header has named: here a line is content, whatever it looks like.
+
+        Most of a log is these lines, so each is looked at once.
+        """
+        while pending and (line := next(rest, b"")):
+            first = line[0]
+            if first == _PLUS:
+                self.added_bytes += len(line) - 1
+                self.last_added = True
+                pending -= 1
+            elif first == _MINUS:
+                self.last_added = False
+                pending -= 1
+            elif line.startswith(b"@@ "):
+                pending = _hunk_size(line)
+            else:
+                self.read(line, rest)
 
     def is_other_half_of(self, before: "_FileDiff") -> bool:
         """Whether both are one file that changes its type: git shows it as deleted, then as new."""
@@ -166,8 +180,9 @@ def file_diffs(log: Iterable[bytes]) -> Iterator[_FileDiff]:
     """The diffs of a log, each with the name that the scanner gives its commit."""
     diff: _FileDiff | None = None
     header = first = _Header(_NAMELESS)
-    for line in log:
-        if (diff is None or not diff.pending) and line.startswith((b"commit ", b"diff --git ")):
+    lines = iter(log)
+    for line in lines:
+        if line.startswith((b"commit ", b"diff --git ")):
             if diff:
                 yield diff
             if line.startswith(b"diff"):
@@ -179,7 +194,7 @@ def file_diffs(log: Iterable[bytes]) -> Iterator[_FileDiff]:
             first = header if diff or first.commit == _NAMELESS else first
             diff = None
         elif diff:
-            diff.read(line)
+            diff.read(line, lines)
         else:
             header.read(line)
             first.is_readable &= len(line) <= _LONGEST_LINE
