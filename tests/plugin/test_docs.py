@@ -192,11 +192,13 @@ def test_the_readme_is_one_page_and_its_two_lines_are_what_ci_runs() -> None:
         assert block.text.removeprefix("$ ").strip() in script
 
 
-def test_the_job_for_ci_shows_what_the_run_itself_says_and_no_file_that_another_may_have_left() -> None:
-    job = next(
-        block.text for block in of_language("docs/in-a-pull-request.md", "yaml") if "gitleaks-eval.xml" in block.text
-    )
-    assert "gitleaks-eval-results" not in job
+def test_the_job_for_ci_is_what_init_writes_and_shows_no_file_that_a_branch_may_have_left() -> None:
+    job = of_language("docs/in-a-pull-request.md", "yaml")[0].text
+    assert job == (PACKAGE / "data/workflow.yml").read_text(encoding="utf-8")
+    steps = yaml.safe_load(job)["jobs"]["evaluate"]["steps"]
+    (line,) = (step["run"] for step in steps if step.get("run", "").startswith("gitleaks-eval "))
+    assert '--output="$RUNNER_TEMP/gitleaks-eval"' in line
+    assert steps[-1]["with"]["path"] == "${{ runner.temp }}/gitleaks-eval"
     assert "GITHUB_STEP_SUMMARY" in page("docs/in-a-pull-request.md")
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gitleaks_eval.judges.settings import JudgeSettings
 
 SUMMARY_AT_MOST = 900_000
+_CUT = b"\n\nThere is no room for more: the reports have all of it.\n"
 
 
 def write_all(
@@ -79,9 +80,9 @@ def add_to_job_summary(report: bytes) -> None:
         raise InputError(f"GITHUB_STEP_SUMMARY {summary}: it is no file; unset it")
     try:
         with Path(summary).open("ab") as file:
-            # GitHub drops a summary of more than 1 MiB whole.
-            whole = len(report) < SUMMARY_AT_MOST
-            file.write(report if whole else report[:SUMMARY_AT_MOST].rpartition(b"\n")[0] + b"\n")
+            # GitHub drops a summary of more than 1 MiB whole, and earlier runs of the step stand in it, too.
+            room = max(0, SUMMARY_AT_MOST - file.tell())
+            file.write(report if len(report) <= room else report[:room].rpartition(b"\n")[0] + _CUT)
     except OSError as error:
         raise InputError(
             f"GITHUB_STEP_SUMMARY {summary}: cannot be written to: {error.strerror or error}; unset it"
