@@ -113,6 +113,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, gitleaks: Callable[[str], Pa
     folder = tmp_path_factory.mktemp("many")
     (folder / "base.toml").write_text(BASE, encoding="ascii")
     (folder / "head.toml").write_text(HEAD, encoding="ascii")
+    (folder / "one.txt").write_text("clones/repo03\n", encoding="ascii")
     scratch = tmp_path_factory.mktemp("scratch")
     return Place(folder, scratch, gitleaks(VERSION), small_repositories(folder / "clones", COUNT))
 
@@ -223,6 +224,38 @@ def test_what_is_approved_is_safe_and_what_is_not_is_to_review(
         approvals.unlink()
     assert [line.partition(" ")[0] for line in verdicts] == ["REVIEW", "SAFE"]
     assert verdicts[1].endswith("; 3 of them approved")
+
+
+@pytest.mark.usefixtures("in_place")
+def test_accept_approves_what_is_to_review_in_all_repositories_and_nothing_is_compared_again(
+    whole: str, place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert whole
+    monkeypatch.delenv("CI", raising=False)
+    approvals, asked = place.folder / ".gitleaks-eval.yaml", ["--yes", "--why", "looked at"]
+    line = ["accept", *place.line(*place.store, "--output", "accepted")[1:], *asked]
+    try:
+        assert command.main([*line, "--fail-on", "review"]) == 4
+        assert "--fail-on: many repositories" in capsys.readouterr().err
+        assert command.main(line) == 0
+        printed = capsys.readouterr().out
+        assert f"{COUNT} of them known from the store; 0 units run" in printed
+        assert "head.toml against base.toml: 2 lost, 1 in HEAD  slack-bot-token  rule switched off" in printed
+        assert "accepted 2 in .gitleaks-eval.yaml" in printed
+        assert command.main(place.line(*place.store, "--output", "accepted")) == 0
+        printed = capsys.readouterr().out
+        assert re.search("^SAFE  head.toml against base.toml: .*; 3 of them approved$", printed, re.MULTILINE)
+        before = approvals.read_bytes()
+        assert command.main(line) == 0
+        assert "nothing to accept" in capsys.readouterr().out
+        assert (approvals.read_bytes(), revealed(place.values, before)) == (before, [])
+        # It holds for these two candidates alone.
+        (place.folder / "head.toml").write_text(HEAD + "# another one\n", encoding="ascii")
+        assert command.main(place.line("--output", "accepted", "--store", "other-store", repositories="@one.txt")) == 0
+        assert "REVIEW  head.toml against base.toml: lost findings in 1 repository" in capsys.readouterr().out
+    finally:
+        approvals.unlink()
+        (place.folder / "head.toml").write_text(HEAD, encoding="ascii")
 
 
 def test_a_labelled_secret_that_is_lost_is_a_regression(whole: str, place: Place) -> None:

@@ -71,8 +71,8 @@ def written_in(session: Session) -> Path:
     return session.settings.root / NAME
 
 
-def group_item(session: Session, candidate: str, group: Group, said: Mapping[str, str]) -> dict[str, Any]:
-    """The line that approves a group between the baseline and a candidate; `said` is why and since when."""
+def group_item(group: Group, pinned: Mapping[str, str | None], said: Mapping[str, str]) -> dict[str, Any]:
+    """The line that approves a group, `pinned` to both candidates; `said` is why and since when."""
     return {
         "kind": group.kind,
         "rule": group.rule_id,
@@ -80,7 +80,7 @@ def group_item(session: Session, candidate: str, group: Group, said: Mapping[str
         "repositories": list(group.repositories),
         # Of what has no known cause, more may have another one.
         **({"findings": group.count} if group.cause is None else {}),
-        **_pinned(session, candidate),
+        **pinned,
         **said,
     }
 
@@ -90,8 +90,9 @@ def upgrade_item(
 ) -> dict[str, Any]:
     """The line that accepts what another build no longer finds; `said` is why and since when."""
     lost = {"rules": list(rules), "places": list(places)}
-    return {**{key: found for key, found in lost.items() if found}, **_pinned(session, candidate), **said}
+    return {**{key: found for key, found in lost.items() if found}, **pinned_to(session, candidate), **said}
 
 
-def _pinned(session: Session, candidate: str) -> dict[str, Any]:
+def pinned_to(session: Session, candidate: str) -> dict[str, str | None]:
+    """What a line says of the baseline and of a candidate that it holds for."""
     return {"baseline": baseline_identity(session), "candidate": identity(session, candidate)}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from gitleaks_eval.config.beside_edit import Line
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.against import silent_for
-from gitleaks_eval.engine.approving import DIFFERENCES, UPGRADES, group_item, upgrade_item, upgrades_of
+from gitleaks_eval.engine.approving import DIFFERENCES, UPGRADES, group_item, pinned_to, upgrade_item, upgrades_of
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import surveyed
 from gitleaks_eval.engine.excusing import scanner_of, survey_read
@@ -40,7 +40,8 @@ def lines_to_approve(session: Session, said: Mapping[str, str]) -> Iterator[tupl
         if real.problems:
             raise EvaluationError("; ".join(real.problems))
         for group in real.to_review():
-            yield Line(DIFFERENCES, group_item(session, candidate.name, group, said)), f"{title}: {group_text(group)}"
+            item = group_item(group, pinned_to(session, candidate.name), said)
+            yield Line(DIFFERENCES, item), f"{title}: {group_text(group)}"
 
 
 def _title(session: Session, candidate: Candidate) -> str:
