@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import git
+from builders import git, secret
 from fleets import small_repositories
 from ran import NOT_THEIRS, RESULTS, evaluate
 from recording_proxy import Recorded, revealed
@@ -326,6 +326,32 @@ def test_a_repository_that_is_gone_or_breaks_is_incomplete_and_the_verdict_says_
     rows = [json.loads(line) for line in (tmp_path / "out/repositories.jsonl").read_text().splitlines()]
     assert [row["status"] for row in rows] == ["compared", "incomplete", "incomplete"]
     assert all(row["reasons"] for row in rows[1:])
+
+
+@pytest.mark.usefixtures("in_place")
+def test_what_is_kept_of_two_candidates_never_shows_what_a_third_one_takes_for_a_secret(
+    place: Place, tmp_path: Path
+) -> None:
+    named, slack = secret("github-pat", "in a path"), secret("slack-bot-token", "in a path")
+    path = tmp_path / "shop/deploy" / named / "slack.env"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"X={slack}\nY={named}\n", encoding="ascii")
+    for line in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        git(tmp_path / "shop", *line)
+    (tmp_path / "list.txt").write_text("shop\n", encoding="ascii")
+    blind = '[extend]\nuseDefault = true\ndisabledRules = ["github-pat", "generic-api-key"]\n'
+    (tmp_path / "blind.toml").write_text(blind, encoding="ascii")
+    (tmp_path / "none.toml").write_text(f"{blind}[[allowlists]]\npaths = ['^deploy/']\n", encoding="ascii")
+    options = ["--repo", f"@{tmp_path / 'list.txt'}", "--binary", str(place.program), "--output", str(tmp_path / "out")]
+    options += ["--config", str(tmp_path / "blind.toml"), "--config", str(tmp_path / "none.toml")]
+    report = tmp_path / "out/repositories.jsonl"
+    assert command.main(["compare", *options]) == 0
+    # Nobody has said that it is one.
+    assert revealed([named], report.read_bytes())
+    assert command.main(["compare", *options, "--config", str(place.folder / "base.toml")]) == 0
+    assert json.loads(report.read_bytes())["pairs"][0]["lost"]
+    kept = [one.read_bytes() for one in (tmp_path / "out").rglob("*") if one.is_file()]
+    assert revealed([named, slack], *kept) == []
 
 
 def test_a_scanner_that_goes_blind_after_a_clean_scan_is_never_believed(place: Place, tmp_path: Path) -> None:
