@@ -288,12 +288,16 @@ def test_a_run_that_is_stopped_goes_on_and_a_worker_that_is_killed_costs_nothing
     first = place.start(*here)
     assert first.stdout
     read = until(first.stdout, "real ", 1)
+    # Whoever reads along has it already, and all that follows.
+    partial = place.folder / "stopped/repositories.jsonl.partial"
+    assert json.loads(partial.read_bytes().splitlines()[0])["status"] == "compared"
     first.send_signal(signal.SIGINT)
     rest, _ = first.communicate(timeout=60)
     text = read + rest
     assert first.returncode == 2, text
     assert re.search(r"stopped: [1-5] of 6 are done and kept", text), text
     assert not (place.folder / "stopped/repositories.jsonl").exists()
+    assert not partial.exists()
     assert place.left() == []
     second = place.start(*here)
     assert second.stdout

@@ -3,7 +3,9 @@
 import argparse
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, PASSED, told
@@ -18,9 +20,10 @@ from gitleaks_eval.engine.fleet_run import Counted, laid_out, lines_to_change
 from gitleaks_eval.engine.settings import report_folder
 from gitleaks_eval.reports.fleet import FleetReport, fleet_lines
 from gitleaks_eval.reports.folder import ReportFolder, is_any
-from gitleaks_eval.reports.report import FLEETS, SHARDS, TABLE
+from gitleaks_eval.reports.report import FLEETS, ROWS, SHARDS, TABLE
 from gitleaks_eval.reports.repository_rows import Spool
 from gitleaks_eval.reports.shards import is_of_shard, shard_pieces
+from gitleaks_eval.reports.streamed import streamed
 from gitleaks_eval.repositories.listed import read_list
 from gitleaks_eval.scoring.comparison import failing_verdicts
 
@@ -49,9 +52,15 @@ def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
     given = settings.real_repositories
     assert given  # noqa: S101 - refused above
     listed = read_list(given.value, given.base, files_by_repository(settings.root))
-    with laid_out(settings, listed, say) as laid, tempfile.TemporaryFile(dir=laid.folder) as file:
+    name = SHARDS[0].named(f"{shard[0]}-of-{shard[1]}") if shard else ROWS
+    with ExitStack() as stack:
+        laid = stack.enter_context(laid_out(settings, listed, say))
+        file = stack.enter_context(tempfile.TemporaryFile(dir=laid.folder))
+        with naming_output(settings.reports):
+            settings.reports.make()
+            write = stack.enter_context(streamed(settings.reports, name))
         ours = [one for one in listed.listed if shard is None or is_of_shard(one.number, *shard)]
-        counted = Counted(laid.question, Spool(file))
+        counted = Counted(laid.question, Spool(file), partial(_shown, settings.reports, write))
         if not count_all(laid, ours, asked, counted):
             return INTERRUPTED
         lines = lines_to_change(settings, counted.judged())
@@ -59,12 +68,16 @@ def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
             report = counted.report(lines)
             return finished(report, settings.reports, table, accepts_review=settings.accepts_review)
         pieces = shard_pieces(laid.question, shard, counted.rows(), lines)
-        name = SHARDS[0].named(f"{shard[0]}-of-{shard[1]}")
         with naming_output(settings.reports):
             settings.reports.publish([(name, pieces)], lambda _: False)
         say(f"shard {shard[0]} of {shard[1]}: {len(ours)} of {len(listed.listed)} repositories; no verdict before all")
         say(f"merge: gitleaks-eval merge {shown_path(settings.output / name, Path.cwd())} …")
         return PASSED
+
+
+def _shown(reports: ReportFolder, write: Callable[[bytes], object], line: bytes) -> None:
+    with naming_output(reports):
+        write(line)
 
 
 def is_no_shard(name: str) -> bool:
