@@ -56,6 +56,9 @@ class Simulated:
         heapq.heappush(self._ends, (begins + clone + rest, id(future), future, answer(unit)))
         return future
 
+    def settle(self, _worker: str) -> None:
+        """Nothing waits."""
+
     def watch(self) -> None:
         """Let the next unit end."""
         self._pass()
@@ -79,7 +82,7 @@ def answer(unit: RepositoryUnit) -> UnitResult:
     name = unit.repository.name
     lost = RealDifference(LOST, "1" * 40, "a.env", 3, "github-pat", None, True, "hidden by x", 1)
     real = RealComparison(name, "1" * 40, 3, (lost,) * (int(name[1:]) % 20 == 0))
-    return UnitResult(name, tuple(Compared(pair, comparison_json(real)) for pair in unit.pairs))
+    return UnitResult(name, tuple(Compared(pair, comparison_json(real)) for pair in unit.pairs), masked_by=NAMES)
 
 
 def simulate(count: int, width: int, clones: int) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import git
+from builders import git, secret
 from fleets import small_repositories
 from ran import NOT_THEIRS, RESULTS, evaluate
 from recording_proxy import Recorded, revealed
@@ -113,6 +113,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, gitleaks: Callable[[str], Pa
     folder = tmp_path_factory.mktemp("many")
     (folder / "base.toml").write_text(BASE, encoding="ascii")
     (folder / "head.toml").write_text(HEAD, encoding="ascii")
+    (folder / "one.txt").write_text("clones/repo03\n", encoding="ascii")
     scratch = tmp_path_factory.mktemp("scratch")
     return Place(folder, scratch, gitleaks(VERSION), small_repositories(folder / "clones", COUNT))
 
@@ -225,6 +226,38 @@ def test_what_is_approved_is_safe_and_what_is_not_is_to_review(
     assert verdicts[1].endswith("; 3 of them approved")
 
 
+@pytest.mark.usefixtures("in_place")
+def test_accept_approves_what_is_to_review_in_all_repositories_and_nothing_is_compared_again(
+    whole: str, place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert whole
+    monkeypatch.delenv("CI", raising=False)
+    approvals, asked = place.folder / ".gitleaks-eval.yaml", ["--yes", "--why", "looked at"]
+    line = ["accept", *place.line(*place.store, "--output", "accepted")[1:], *asked]
+    try:
+        assert command.main([*line, "--fail-on", "review"]) == 4
+        assert "--fail-on: many repositories" in capsys.readouterr().err
+        assert command.main(line) == 0
+        printed = capsys.readouterr().out
+        assert f"{COUNT} of them known from the store; 0 units run" in printed
+        assert "head.toml against base.toml: 2 lost, 1 in HEAD  slack-bot-token  rule switched off" in printed
+        assert "accepted 2 in .gitleaks-eval.yaml" in printed
+        assert command.main(place.line(*place.store, "--output", "accepted")) == 0
+        printed = capsys.readouterr().out
+        assert re.search("^SAFE  head.toml against base.toml: .*; 3 of them approved$", printed, re.MULTILINE)
+        before = approvals.read_bytes()
+        assert command.main(line) == 0
+        assert "nothing to accept" in capsys.readouterr().out
+        assert (approvals.read_bytes(), revealed(place.values, before)) == (before, [])
+        # It holds for these two candidates alone.
+        (place.folder / "head.toml").write_text(HEAD + "# another one\n", encoding="ascii")
+        assert command.main(place.line("--output", "accepted", "--store", "other-store", repositories="@one.txt")) == 0
+        assert "REVIEW  head.toml against base.toml: lost findings in 1 repository" in capsys.readouterr().out
+    finally:
+        approvals.unlink()
+        (place.folder / "head.toml").write_text(HEAD, encoding="ascii")
+
+
 def test_a_labelled_secret_that_is_lost_is_a_regression(whole: str, place: Place) -> None:
     assert whole
     commit = git(place.folder / "clones/repo01", "rev-parse", "HEAD").decode().strip()
@@ -255,12 +288,16 @@ def test_a_run_that_is_stopped_goes_on_and_a_worker_that_is_killed_costs_nothing
     first = place.start(*here)
     assert first.stdout
     read = until(first.stdout, "real ", 1)
+    # Whoever reads along has it already, and all that follows.
+    partial = place.folder / "stopped/repositories.jsonl.partial"
+    assert json.loads(partial.read_bytes().splitlines()[0])["status"] == "compared"
     first.send_signal(signal.SIGINT)
     rest, _ = first.communicate(timeout=60)
     text = read + rest
     assert first.returncode == 2, text
     assert re.search(r"stopped: [1-5] of 6 are done and kept", text), text
     assert not (place.folder / "stopped/repositories.jsonl").exists()
+    assert not partial.exists()
     assert place.left() == []
     second = place.start(*here)
     assert second.stdout
@@ -293,6 +330,32 @@ def test_a_repository_that_is_gone_or_breaks_is_incomplete_and_the_verdict_says_
     rows = [json.loads(line) for line in (tmp_path / "out/repositories.jsonl").read_text().splitlines()]
     assert [row["status"] for row in rows] == ["compared", "incomplete", "incomplete"]
     assert all(row["reasons"] for row in rows[1:])
+
+
+@pytest.mark.usefixtures("in_place")
+def test_what_is_kept_of_two_candidates_never_shows_what_a_third_one_takes_for_a_secret(
+    place: Place, tmp_path: Path
+) -> None:
+    named, slack = secret("github-pat", "in a path"), secret("slack-bot-token", "in a path")
+    path = tmp_path / "shop/deploy" / named / "slack.env"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"X={slack}\nY={named}\n", encoding="ascii")
+    for line in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        git(tmp_path / "shop", *line)
+    (tmp_path / "list.txt").write_text("shop\n", encoding="ascii")
+    blind = '[extend]\nuseDefault = true\ndisabledRules = ["github-pat", "generic-api-key"]\n'
+    (tmp_path / "blind.toml").write_text(blind, encoding="ascii")
+    (tmp_path / "none.toml").write_text(f"{blind}[[allowlists]]\npaths = ['^deploy/']\n", encoding="ascii")
+    options = ["--repo", f"@{tmp_path / 'list.txt'}", "--binary", str(place.program), "--output", str(tmp_path / "out")]
+    options += ["--config", str(tmp_path / "blind.toml"), "--config", str(tmp_path / "none.toml")]
+    report = tmp_path / "out/repositories.jsonl"
+    assert command.main(["compare", *options]) == 0
+    # Nobody has said that it is one.
+    assert revealed([named], report.read_bytes())
+    assert command.main(["compare", *options, "--config", str(place.folder / "base.toml")]) == 0
+    assert json.loads(report.read_bytes())["pairs"][0]["lost"]
+    kept = [one.read_bytes() for one in (tmp_path / "out").rglob("*") if one.is_file()]
+    assert revealed([named, slack], *kept) == []
 
 
 def test_a_scanner_that_goes_blind_after_a_clean_scan_is_never_believed(place: Place, tmp_path: Path) -> None:

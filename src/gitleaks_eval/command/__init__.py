@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from gitleaks_eval.command.line import COMPARE, INTERRUPTED, LINT, SUBCOMMANDS, USAGE_ERROR, read_leniently, read_line
+from gitleaks_eval.command.line import INTERRUPTED, LINT, MANY, SUBCOMMANDS, USAGE_ERROR, read_leniently, read_line
 from gitleaks_eval.command.list_options import names_many
 from gitleaks_eval.command.workflow import write_workflow
 
@@ -33,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if line.subcommand == LINT and line.options.gitleaks_real_repo:
             lint = import_module(f"{__name__}.lint_repositories").run
             return int(lint(line.options, lambda: _run_pytest(line.arguments)))
-        if line.subcommand == COMPARE and names_many(line.options):
-            return int(import_module(f"{__name__}.compare_list").run(line.options, line.foreign))
+        if line.subcommand in MANY and names_many(line.options):
+            return int(import_module(f"{__name__}.{MANY[line.subcommand]}").run(line.options, line.foreign))
         return write_workflow(Path.cwd()) if line.subcommand == "init" else _run_pytest(line.arguments)
     except SystemExit as ended:
         if ended.code == USAGE_ERROR:

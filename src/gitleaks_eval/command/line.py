@@ -13,7 +13,9 @@ from gitleaks_eval.engine.option_table import ACCEPT_FLAG, BY_NAME, FLAG, OPTION
 
 PROGRAM = "gitleaks-eval"
 INTERRUPTED, USAGE_ERROR = 2, 4
-DEFAULT, LINT, COMPARE = "run", "lint", "compare"
+DEFAULT, LINT, COMPARE, ACCEPT = "run", "lint", "compare", "accept"
+# What each does for many repositories is done by a module of this package.
+MANY = {COMPARE: "compare_list", ACCEPT: "accept_list"}
 _NOT_THE_SCANNERS = f"--version stands alone and is that of {PROGRAM}; --scanner-version=X.Y.Z names the scanner's"
 TAKEN = [one for one in OPTIONS if not one.ini_only and one.option not in {FLAG, ACCEPT_FLAG}]
 _FLAGS = {one.short for one in TAKEN if one.is_flag}
@@ -81,10 +83,11 @@ SUBCOMMANDS = {
         module="review",
         group=_KEEP,
     ),
-    "accept": Subcommand(
+    ACCEPT: Subcommand(
         "list what the entries of the configuration hide, ask once, and write that it is accepted",
         "gitleaks-eval accept --why 'reviewed by the platform team'\n"
-        "  writes .gitleaks-eval.yaml beside the configuration; with --yes nobody is asked.",
+        "  writes .gitleaks-eval.yaml beside the configuration; with --yes nobody is asked.\n"
+        "  With several candidates and --repo @FILE, what differs in these repositories.",
         flag=ACCEPT_FLAG,
         group=_KEEP,
     ),
@@ -218,8 +221,8 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
         parser.add_argument("--strict", action="store_true", help=text)
         text = "a file of known findings (--baseline-path) in the repositories, whose entries are listed; repeatable"
         parser.add_argument("--own-baseline", action="append", default=[], metavar="PATH", help=text)
-    if name == COMPARE:
-        add_list_options(parser)
+    if name in MANY:
+        add_list_options(parser, whole_alone=name == ACCEPT)
     ours, separator, others = _partition(arguments)
     options, unknown = parser.parse_known_args([_shortened(argument) for argument in ours])
     if any(argument.partition("=")[0] in {"--version", "-V"} for argument in unknown):

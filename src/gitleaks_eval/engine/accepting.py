@@ -1,8 +1,9 @@
 """Accept what entries of a configuration hide, and what differs in a comparison: measure, list, ask, and write it."""
 
 import os
+import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -10,12 +11,13 @@ from pathlib import Path
 
 from gitleaks_eval.config.beside import LARGEST, place_beside
 from gitleaks_eval.config.beside_edit import Line, Offer, with_acceptances
+from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.core.files import write_together
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.progress import telling
-from gitleaks_eval.core.text import shown_path
+from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.engine.approving import written_in
 from gitleaks_eval.engine.begin import find_scanners, lay_out
@@ -40,6 +42,32 @@ class Asked:
     write: Callable[[str], None]
     confirm: Callable[[str], bool]
     why: str = ""
+
+    def said(self) -> dict[str, str]:
+        """Why something is accepted, and since when."""
+        return {"why": self.why or ADOPTED, "since": datetime.now(timezone.utc).date().isoformat()}
+
+
+def asked_at_terminal(why: str, *, asks: bool) -> Asked:
+    """How who sits at the terminal is asked; without `asks` everything is confirmed.
+
+    Raises:
+        InputError: when nobody sits there.
+    """
+    if asks and not sys.stdin.isatty():
+        raise InputError("accept: nobody can be asked: the input is no terminal; add --gitleaks-yes (--yes)")
+    return Asked(_print, _confirm if asks else lambda _: True, why)
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(printable(line) + "\n")
+    sys.stdout.flush()
+
+
+def _confirm(question: str) -> bool:
+    sys.stdout.write(f"{printable(question)} [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 @dataclass(slots=True)
@@ -67,9 +95,8 @@ def accept(settings: Settings, asked: Asked, environment: Mapping[str, str] = os
         EvaluationError: when nothing can be measured.
         InputError: in CI, where nobody is asked, and when a file cannot be written: then none is.
     """
-    if is_ci(environment):
-        raise InputError("accept: CI is set, and in CI nothing is accepted; run it where a person looks at the list")
-    said = {"why": asked.why or ADOPTED, "since": datetime.now(timezone.utc).date().isoformat()}
+    refuse_ci(environment)
+    said = asked.said()
     wanted: defaultdict[Path, _Wanted] = defaultdict(_Wanted)
     with _asking(settings, asked.write) as session, telling(asked.write, "asking what entries hide"):
         surveys = [(one, surveyed(session, one)) for one in session.settings.candidates]
@@ -78,19 +105,48 @@ def accept(settings: Settings, asked: Asked, environment: Mapping[str, str] = os
         for line, text in lines_to_approve(session, said):
             wanted[written_in(session)].lines.append(line)
             asked.write(text)
-    entries = sum(len(one.entries) for one in wanted.values())
-    lines = sum(len(one.lines) for one in wanted.values())
     if not wanted:
         known = sum(len(coverage.offers) for _, coverage in surveys)
         asked.write(f"nothing to accept: of {known} entries of the configuration all are accepted")
         return DONE
-    titles = ", ".join(shown_path(path, settings.root) for path in wanted)
+    return _confirmed(wanted, settings.root, asked)
+
+
+def accept_lines(lines: Sequence[Line], root: Path, asked: Asked) -> int:
+    """Ask once whether these differences are approved, and write it down in the project.
+
+    Returns:
+        0 when it is written or there is nothing to write, 1 when it was declined.
+
+    Raises:
+        InputError: when the file cannot be written.
+    """
+    if not lines:
+        asked.write("nothing to accept: no differences are to review")
+        return DONE
+    return _confirmed({root / NAME: _Wanted(lines=list(lines))}, root, asked)
+
+
+def refuse_ci(environment: Mapping[str, str] = os.environ) -> None:
+    """Refuse to accept anything where nobody looks at it.
+
+    Raises:
+        InputError: in CI.
+    """
+    if is_ci(environment):
+        raise InputError("accept: CI is set, and in CI nothing is accepted; run it where a person looks at the list")
+
+
+def _confirmed(wanted: Mapping[Path, _Wanted], root: Path, asked: Asked) -> int:
+    entries = sum(len(one.entries) for one in wanted.values())
+    lines = sum(len(one.lines) for one in wanted.values())
+    titles = ", ".join(shown_path(path, root) for path in wanted)
     counts = [f"{entries} entr{'y' if entries == 1 else 'ies'}"] * bool(entries)
     counts += [f"{lines} group{'s' * (lines != 1)} of differences"] * bool(lines)
-    if not asked.confirm(f"accept {' and '.join(counts)} in {titles} ({said['why']})?"):
+    if not asked.confirm(f"accept {' and '.join(counts)} in {titles} ({asked.said()['why']})?"):
         asked.write("nothing is written")
         return DECLINED
-    _write(wanted, settings.root)
+    _write(wanted, root)
     asked.write(f"accepted {entries + lines} in {titles}; look at it, and commit it")
     return DONE
 
@@ -167,9 +223,16 @@ def _content(path: Path, wanted: _Wanted, root: Path) -> bytes:
     except OSError as error:
         raise unreadable("accept:", path, error) from None
     try:
-        return with_acceptances(text, list(wanted.entries.values()), wanted.lines).encode()
+        content = with_acceptances(text, list(wanted.entries.values()), wanted.lines).encode()
     except InputError as error:
         raise InputError(*(f"accept: {path}: {error}".splitlines())) from None
+    if len(content) > LARGEST:
+        # Nobody could read it again.
+        raise InputError(
+            f"accept: {path}: would be larger than {LARGEST >> 20} MiB; write patterns of repositories by hand, "
+            "such as repositories: ['team-*']"
+        )
+    return content
 
 
 def _mode(path: Path) -> int:

@@ -94,17 +94,23 @@ def group_items(
     together: defaultdict[Pins, list[str]] = defaultdict(list)
     for name in group.repositories:
         together[pins[name]].append(name)
-    for pinned, names in together.items():
-        yield {
-            "kind": group.kind,
-            "rule": group.rule_id,
-            "cause": group.cause,
-            "repositories": names,
-            # Of what has no known cause, more may have another one; suppressions are in no identity.
-            **({"findings": group.count} if not group.cause or group.cause.startswith(SUPPRESSED) else {}),
-            **dict(zip(("baseline", "candidate"), pinned, strict=True)),
-            **said,
-        }
+    for (baseline, reviewed), names in together.items():
+        part = replace(group, repositories=tuple(names))
+        yield group_item(part, {"baseline": baseline, "candidate": reviewed}, said)
+
+
+def group_item(group: Group, pinned: Mapping[str, str | None], said: Mapping[str, str]) -> dict[str, Any]:
+    """The line that approves a group, `pinned` to both candidates; `said` is why and since when."""
+    return {
+        "kind": group.kind,
+        "rule": group.rule_id,
+        "cause": group.cause,
+        "repositories": list(group.repositories),
+        # Of what has no known cause, more may have another one; suppressions are in no identity.
+        **({"findings": group.count} if not group.cause or group.cause.startswith(SUPPRESSED) else {}),
+        **pinned,
+        **said,
+    }
 
 
 def upgrade_item(
@@ -112,5 +118,9 @@ def upgrade_item(
 ) -> dict[str, Any]:
     """The line that accepts what another build no longer finds; `said` is why and since when."""
     lost = {"rules": list(rules), "places": list(places)}
-    pinned = {"baseline": baseline_identity(session), "candidate": identity(session, candidate)}
-    return {**{key: found for key, found in lost.items() if found}, **pinned, **said}
+    return {**{key: found for key, found in lost.items() if found}, **pinned_to(session, candidate), **said}
+
+
+def pinned_to(session: Session, candidate: str) -> dict[str, str | None]:
+    """What a line says of the baseline and of a candidate that it holds for."""
+    return {"baseline": baseline_identity(session), "candidate": identity(session, candidate)}

@@ -162,9 +162,10 @@ class Fleet:
             return _Attempt(listed, state, {pair: one for pair, one in found if one}, truths)
         return _Attempt(listed, "", {}, truths)
 
-    def _missing(self, attempt: _Attempt) -> list[Pair]:
+    def _missing(self, attempt: _Attempt) -> Sequence[Pair]:
+        """All pairs or none: what one candidate reports is masked in each of them."""
         known = attempt.known
-        return [pair for pair in self.pairs if pair not in known or known[pair].document is None]
+        return () if all(pair in known and known[pair].document is not None for pair in self.pairs) else self.pairs
 
     def _start_more(
         self, running: "dict[Future[UnitResult], _Attempt]", ready: deque[_Attempt], again: deque[_Attempt]
@@ -175,8 +176,7 @@ class Fleet:
 
     def _start(self, attempt: _Attempt) -> "Future[UnitResult]":
         self.progress.units += 1
-        missing = tuple(self._missing(attempt))
-        return self.workers.submit(RepositoryUnit(attempt.listed.repository, missing, attempt.truths))
+        return self.workers.submit(RepositoryUnit(attempt.listed.repository, self.pairs, attempt.truths))
 
     def _settle(self, worker: str) -> "Future[UnitResult]":
         if future := self.workers.settle(worker):
@@ -215,19 +215,15 @@ class Fleet:
             return _lost(self._missing(attempt), f"{LOST} ({printable(type(error).__name__)})")
 
     def _take(self, attempt: _Attempt, made: UnitResult) -> None:
-        """Take over what came of a unit; what was known of another state of the repository is known no more."""
-        asked = self._missing(attempt)
-        if made.state and made.state != attempt.state:
-            # It has moved on: one row is of one state.
-            attempt.known = {}
-            attempt.state = made.state
-        attempt.known.update({one.pair: one for one in made.compared if one.pair in asked})
+        """Take over what came of a unit: one row is of one state."""
+        attempt.state = made.state or attempt.state
+        attempt.known = {one.pair: one for one in made.compared if one.pair in self.pairs}
 
     def _keep(self, attempt: _Attempt, made: UnitResult) -> str:
         """Keep what was made; why that could not be done."""
         try:
             for one in made.compared:
-                self.store.put(made.state, attempt.listed.labels, one)
+                self.store.put(made.state, attempt.listed.labels, one, made.masked_by)
         except OSError as error:
             return error.strerror or str(error)
         except EvaluationError as error:

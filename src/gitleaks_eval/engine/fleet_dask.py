@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import dask
 from distributed import Client, Semaphore, get_worker
 
 import gitleaks_eval
@@ -99,14 +100,14 @@ class DaskWorkers:
             raise InputError(f"--scheduler {printable(address)}: {printable(str(error))}") from None
         self._executor = self._client.get_executor(pure=False, retries=2)
         self._job = job
-        self._packed = pickle.dumps(packed(job, clones))
         try:
             self._client.wait_for_workers(1, timeout=CONNECT_SECONDS)
         except asyncio.TimeoutError:
             self._client.close(timeout=END_SECONDS)
             raise InputError(f"--scheduler {printable(address)}: it has no worker; start one") from None
-        # Another content has another name, also where two coordinators have one cluster.
-        self._there = self._client.scatter(self._packed, broadcast=True, hash=True)
+        # A task, and no scattered data: the cluster makes it again when all workers are lost that have it.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
+            self._there = self._client.submit(_content, pickle.dumps(packed(job, clones)), pure=False, retries=2)
         self._seconds = seconds * AHEAD
         self._since: dict[Future[UnitResult], float] = {}
         self._settling: dict[Future[UnitResult], str] = {}
@@ -135,7 +136,7 @@ class DaskWorkers:
         return future
 
     def watch(self) -> None:
-        """Give up what takes too long, and send again what the cluster has lost."""
+        """Give up what takes too long, and what only a worker can do that has gone."""
         now = time.monotonic()
         for future, since in list(self._since.items()):
             if future.done():
@@ -143,8 +144,6 @@ class DaskWorkers:
                 self._settling.pop(future, None)
             elif now - since > self._seconds or self._has_gone(future):
                 future.cancel()
-        if self._there.status in {"lost", "error", "cancelled"}:
-            self._there = self._client.scatter(self._packed, broadcast=True, hash=True)
 
     def _has_gone(self, future: "Future[UnitResult]") -> bool:
         """Whether one worker alone can do this, and the cluster has lost it."""
@@ -176,6 +175,10 @@ _begun: dict[str, ExitStack] = {}
 _under_way: Counter[str] = Counter()
 _ended: set[str] = set()
 _state = threading.Lock()
+
+
+def _content(content: bytes) -> bytes:
+    return content
 
 
 def work_there(job_id: str, content: bytes, unit: RepositoryUnit) -> UnitResult:

@@ -110,12 +110,13 @@ def _find_canary(name: str, bench: Bench) -> None:
 
 
 class Counted:
-    """Rows as they come: counted a candidate, and kept in a file."""
+    """Rows as they come: counted a candidate, kept in a file, and given to `show` as lines."""
 
-    def __init__(self, question: Question, spool: Spool) -> None:
+    def __init__(self, question: Question, spool: Spool, show: Callable[[bytes], object] = lambda _: None) -> None:
         self.question = question
         self.tallies = [Tally(*pair) for pair in question.pairs]
         self._spool = spool
+        self._show = show
 
     def add(self, row: RepositoryRow, line: bytes = b"") -> None:
         """Count a row, and keep its line.
@@ -125,8 +126,10 @@ class Counted:
         """
         for tally, pair in zip(self.tallies, row.pairs, strict=True):
             tally.add(row, pair)
+        line = line or row_line(row)
+        self._show(line)
         try:
-            self._spool.add(row.number, line or row_line(row))
+            self._spool.add(row.number, line)
         except OSError as error:
             raise EvaluationError(f"TMPDIR: {error.strerror or error}; make room; what is known is kept") from None
 

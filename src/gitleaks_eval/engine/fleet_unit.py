@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.clones import shared_clone
 from gitleaks_eval.engine.fleet_proof import Proof, Prover
 from gitleaks_eval.engine.real import compared_repository
+from gitleaks_eval.engine.reported import was_reported
 from gitleaks_eval.engine.scans import owed_in, prove, scanner_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
@@ -76,12 +77,14 @@ class Compared:
 class UnitResult:
     """What came of a unit: the state that its clone had (empty where there is none), and each of its pairs.
 
-    With a `proof` it counts when that check of the canary is passed.
+    With a `proof` it counts when that check of the canary is passed. What the candidates `masked_by` report is masked
+    in all of it.
     """
 
     state: str
     compared: tuple[Compared, ...]
     proof: Proof | None = None
+    masked_by: tuple[str, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -173,7 +176,10 @@ class Worker:
             with self.gate(unit.repository.location):
                 cloned = shared_clone(next(iter(benches.values())), unit.repository)
             state = state_of_clone(cloned.path)
-            return UnitResult(state, tuple(self._compared(session, pair, unit) for pair in unit.pairs))
+            compared = tuple(self._compared(session, pair, unit) for pair in unit.pairs)
+            has_reported = partial(was_reported, name=unit.repository.name)
+            masked_by = tuple(name for name, bench in benches.items() if has_reported(bench))
+            return UnitResult(state, compared, masked_by=masked_by)
 
     def _compared(self, session: Session, pair: Pair, unit: RepositoryUnit) -> Compared:
         try:

@@ -12,7 +12,7 @@ from typing import Any
 from gitleaks_eval.analysis.analyse import Provenance, in_head, texts_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.sharing import made_once, product_of
 from gitleaks_eval.corpora.expected import without_tolerated
 from gitleaks_eval.corpora.kinds.labels import true_places
 from gitleaks_eval.engine.clones import removed_unless_compared, shared_clone, shared_readable
@@ -94,6 +94,11 @@ def reported(unit: Unit, bench: Bench, stop: threading.Event | None = None) -> R
     place = reported_place(Path(bench.folder), unit.subject.name)
     document = json.loads(made_once(place, lambda: _document(unit, bench, stop)).read_bytes())
     return Reported(**{**document, "provenance": Provenance(**document["provenance"])})
+
+
+def was_reported(bench: Bench, name: str) -> bool:
+    """Whether the candidate of a bench has scanned the subject of this name."""
+    return product_of(reported_place(Path(bench.folder), name)).exists()
 
 
 def _document(unit: Unit, bench: Bench, stop: threading.Event | None) -> bytes:

@@ -5,7 +5,7 @@ Only what a report may hold is kept, and an entry is believed only while it says
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ from gitleaks_eval.reports.repository_rows import read_comparison
 from gitleaks_eval.repositories.listed import sha256_of_labels
 
 # Another one where what an entry holds means something else.
-FORMAT = 1
+FORMAT = 2
 _TRUTHS = ("truth_lost", "truth_better")
 
 
@@ -69,7 +69,11 @@ class Nowhere:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """What is known of pairs; `asked` has what each pair is of, beside the state of a repository and its labels."""
+    """What is known of pairs; `asked` has what each pair is of, beside the state of a repository and its labels.
+
+    A path may hold a secret that a third candidate reports: what is kept is shown only where it is masked by what all
+    candidates of this run report.
+    """
 
     files: Files
     asked: dict[Pair, list[Any]]
@@ -85,6 +89,8 @@ class Store:
             said = entry["compared"]
             if entry["key"] != key or entry["sha256"] != _sha256(said):
                 return None
+            if not self._candidates.keys() <= set(said["masked_by"]):
+                return None
             read_comparison(said["document"])
             truths = [said[name] for name in _TRUTHS]
             if not all(isinstance(one, int) if labels else one is None for one in truths):
@@ -94,8 +100,8 @@ class Store:
             # Damaged: it is made again, and written over.
             return None
 
-    def put(self, state: str, labels: Sequence[Path], one: Compared) -> None:
-        """Keep what a pair differs in; nothing where that is not known.
+    def put(self, state: str, labels: Sequence[Path], one: Compared, masked_by: Collection[str]) -> None:
+        """Keep what a pair differs in, masked by what these candidates report; nothing where that is not known.
 
         Raises:
             OSError: when it cannot be written.
@@ -103,9 +109,16 @@ class Store:
         if not state or one.document is None:
             return
         key = self._key(state, labels, one.pair)
-        said = {"document": one.document, **{name: getattr(one, name) for name in _TRUTHS}}
+        masked = sorted(key for key, name in self._candidates.items() if name in masked_by)
+        said = {"document": one.document, "masked_by": masked, **{name: getattr(one, name) for name in _TRUTHS}}
         content = json.dumps({"key": key, "sha256": _sha256(said), "compared": said}, ensure_ascii=True)
         self.files.write(_name(key), content.encode("ascii"))
+
+    @property
+    def _candidates(self) -> dict[str, str]:
+        """What each candidate of the run is, and its name."""
+        sides = (zip(pair, asked[-2:], strict=True) for pair, asked in self.asked.items())
+        return {_sha256(side): name for both in sides for name, side in both}
 
     def _key(self, state: str, labels: Sequence[Path], pair: Pair) -> list[Any]:
         return [*self.asked[pair], state, [sha256_of_labels(path) for path in labels]]

@@ -23,6 +23,7 @@ from gitleaks_eval.repositories.listed import Listed
 from gitleaks_eval.scenarios.scenario import RealRepository
 from gitleaks_eval.scoring.fleet import RepositoryRow
 
+NAMES = ("base", "head", "next")
 PAIRS: tuple[Pair, ...] = (("base", "head"), ("base", "next"))
 Answer = Callable[[RepositoryUnit], UnitResult]
 
@@ -76,7 +77,7 @@ def state(name: str, more: str = "") -> str:
 def good(unit: RepositoryUnit) -> UnitResult:
     name = unit.repository.name
     document = comparison_json(comparison(name, difference(count=1 + len(name))))
-    return UnitResult(state(name), tuple(Compared(pair, document) for pair in unit.pairs))
+    return UnitResult(state(name), tuple(Compared(pair, document) for pair in unit.pairs), masked_by=NAMES)
 
 
 def bad(unit: RepositoryUnit, problem: str = "is gone") -> UnitResult:
@@ -114,7 +115,7 @@ def test_what_fails_is_tried_twice_more_and_then_said(tmp_path: Path) -> None:
     assert [name for name, row in rows.items() if row.problems] == ["repo3"]
 
 
-def test_what_works_the_second_time_is_whole_and_no_pair_is_compared_twice(tmp_path: Path) -> None:
+def test_what_works_the_second_time_is_whole(tmp_path: Path) -> None:
     seen: Counter[str] = Counter()
 
     def one_pair_fails(unit: RepositoryUnit) -> UnitResult:
@@ -122,11 +123,12 @@ def test_what_works_the_second_time_is_whole_and_no_pair_is_compared_twice(tmp_p
         if seen[unit.repository.name] > 1:
             return good(unit)
         whole = good(unit)
-        return UnitResult(whole.state, (whole.compared[0], Compared(PAIRS[1], None, "was killed")))
+        return replace(whole, compared=(whole.compared[0], Compared(PAIRS[1], None, "was killed")))
 
     rows, workers = run(tmp_path, one_pair_fails)
     assert not any(row.problems for row in rows.values())
-    assert [unit.pairs for unit in workers.units if unit.repository.name == "repo0"] == [PAIRS, PAIRS[1:]]
+    # What the third candidate reports is masked for the first two as well.
+    assert [unit.pairs for unit in workers.units if unit.repository.name == "repo0"] == [PAIRS, PAIRS]
 
 
 def raising(error: Exception) -> Answer:
@@ -229,10 +231,21 @@ def test_rows_from_the_store_are_those_that_were_made(tmp_path: Path) -> None:
     assert run(tmp_path, good)[0] == run(tmp_path, good)[0]
 
 
-def test_a_changed_candidate_is_compared_and_the_others_are_not(tmp_path: Path) -> None:
+def test_what_is_kept_is_shown_only_where_it_is_masked_by_what_all_candidates_of_the_run_report(tmp_path: Path) -> None:
+    """The third may take for a secret what stands in a path that the first two have shown."""
+    there, kept = store(tmp_path), good(RepositoryUnit(listed(1)[0].repository, PAIRS)).compared[0]
+    there.put("state", (), kept, NAMES[:2])
+    assert there.get("state", (), PAIRS[0]) is None
+    # Without the third one it may be shown.
+    assert store(tmp_path, PAIRS[:1]).get("state", (), PAIRS[0]) == kept
+    there.put("state", (), kept, NAMES)
+    assert there.get("state", (), PAIRS[0]) == store(tmp_path, PAIRS[:1]).get("state", (), PAIRS[0]) == kept
+
+
+def test_with_a_changed_candidate_all_are_asked_again(tmp_path: Path) -> None:
     run(tmp_path, good)
     rows, workers = run(tmp_path, good, configuration="two")
-    assert {unit.pairs for unit in workers.units} == {PAIRS[:1]}
+    assert {unit.pairs for unit in workers.units} == {PAIRS}
     assert all(len(row.pairs) == 2 and not row.problems for row in rows.values())
 
 
@@ -247,7 +260,7 @@ def test_a_repository_that_moved_on_while_it_was_cloned_is_kept_as_what_it_is_th
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def moved(unit: RepositoryUnit) -> UnitResult:
-        return UnitResult(state(unit.repository.name, " later"), good(unit).compared)
+        return replace(good(unit), state=state(unit.repository.name, " later"))
 
     run(tmp_path, moved)
     assert len(run(tmp_path, moved)[1].units) == 5
@@ -256,14 +269,14 @@ def test_a_repository_that_moved_on_while_it_was_cloned_is_kept_as_what_it_is_th
 
 
 def test_one_row_is_of_one_state_of_a_repository(tmp_path: Path) -> None:
-    """The pair that is known is compared anew, too, where the clone has another state than the store was asked for."""
+    """Where the clone has another state than the store was asked for, it is that of all pairs."""
     run(tmp_path, good, 1)
 
     def moved(unit: RepositoryUnit) -> UnitResult:
-        return UnitResult(state(unit.repository.name, " later"), good(unit).compared)
+        return replace(good(unit), state=state(unit.repository.name, " later"))
 
     rows, workers = run(tmp_path, moved, 1, configuration="two")
-    assert [unit.pairs for unit in workers.units] == [PAIRS[:1], PAIRS[1:]]
+    assert [unit.pairs for unit in workers.units] == [PAIRS]
     assert not rows["repo0"].problems
 
 
