@@ -137,6 +137,8 @@ def test_heuristics_pass_and_say_so_in_every_figure(heuristic: dict[str, Any]) -
         assert one["baselines"]["always_5"] == one["baselines"]["always_3"] == 0
         assert one["baselines"]["heuristic"] == one["kappa"]
     assert heuristic["judges"][DA]["rank_correlation"] < -0.9
+    # Of planted secrets numbers are sure, as docs/judges.md says: no policy for low confidence changes anything.
+    assert {one["confidence"] for one in heuristic["faults"]} == {None, 1.0}
 
 
 def test_labels_are_not_what_the_heuristic_says(heuristic: dict[str, Any]) -> None:
