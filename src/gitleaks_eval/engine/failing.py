@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 
 from gitleaks_eval.checks.result import failed_ids
-from gitleaks_eval.judges.verdict import Combined
+from gitleaks_eval.judges.material import REAL_WORLD
+from gitleaks_eval.judges.verdict import SCORED, Combined
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scoring.comparison import failing_verdicts
@@ -35,13 +36,22 @@ def why_failing(  # noqa: PLR0913 - each is a word of its own
         reasons += [] if compares else _hushed(runs, accepted)
     unjudged = [(name, run.combined) for name, run in runs.items()] + [("", judged)]
     reasons += [_of(name, f"the decision with judges is {one.decision}") for name, one in unjudged if one and one.fails]
-    return reasons
+    return [*reasons, *_unheard(runs)]
 
 
 def _decisions(runs: Mapping[str, Run]) -> Iterator[str]:
     for name, run in runs.items():
         if run.scorecard.guarded_decision == "FAIL":
             yield _of(name, "the decision is FAIL")
+
+
+def _unheard(runs: Mapping[str, Run]) -> Iterator[str]:
+    """Judges of real repositories that were to decide, and of which none counts."""
+    for name, run in runs.items():
+        judgement = run.judged.by_mode.get(REAL_WORLD) if run.judged else None
+        scored = [one for one in judgement.verdicts if one.outcome == SCORED] if judgement else []
+        if scored and all(one.excluded and not one.advisory for one in scored):
+            yield _of(name, "every verdict on real repositories is left out for low confidence")
 
 
 def _hushed(runs: Mapping[str, Run], accepted: Collection[str]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.progress import telling
 from gitleaks_eval.core.text import numbered, printable
 from gitleaks_eval.judges.agreement import quadratic_kappa, rank_correlation
-from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
+from gitleaks_eval.judges.calibrated import FAIL_UNDER, keep_calibration, prompt_sha256
 from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import scenario_facts
 from gitleaks_eval.judges.faults import FAULTS, Fault, Finding, finding
@@ -37,8 +37,6 @@ from gitleaks_eval.scenarios.traces import Traces
 
 RESULT = "judge-calibration.json"
 SOURCES = ("core", "edge")
-# What a judge must reach in each dimension: substantial agreement, which no constant comes near.
-FAIL_UNDER = 0.6
 BASELINES: Mapping[str, Callable[[Verdict], int | None]] = {
     "always_5": lambda _: 5,
     "always_3": lambda _: 3,

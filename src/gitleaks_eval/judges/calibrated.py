@@ -13,6 +13,8 @@ from gitleaks_eval.judges.message import SYSTEM
 from gitleaks_eval.judges.prompt import load_template
 
 LARGEST = 1 << 20
+# What a judge must reach in each dimension: substantial agreement, which no constant comes near.
+FAIL_UNDER = 0.6
 
 
 def prompt_sha256(judge: Judge, folder: Path | None) -> str:
@@ -41,7 +43,9 @@ def passing(store: Path, models: Iterable[str], prompts: Mapping[str, str]) -> t
     for model in models:
         path = calibration_path(store, model)
         try:
-            dimensions = _dimensions(read_input(path, LARGEST), model)
+            dimensions, asked = _dimensions(read_input(path, LARGEST), model)
+            if asked < FAIL_UNDER:
+                problems.append(f"the calibration of {model} asked for a kappa of {asked} only; {FAIL_UNDER} is usual")
         except (FileNotFoundError, NotADirectoryError):
             dimensions = {}
         except (OSError, DocumentError) as error:
@@ -56,9 +60,14 @@ def passing(store: Path, models: Iterable[str], prompts: Mapping[str, str]) -> t
     return frozenset(passed), problems
 
 
-def _dimensions(content: bytes, model: str) -> Mapping[str, Mapping[str, Any]]:
+def _dimensions(content: bytes, model: str) -> tuple[Mapping[str, Mapping[str, Any]], float]:
+    """What a calibration says by dimension, and the kappa that it asked for."""
     document = parse_json(content)
-    found = document.get("dimensions") if isinstance(document, dict) and document.get("model") == model else None
-    if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+    if not isinstance(document, dict) or document.get("model") != model:
         raise DocumentError("it is no calibration of this model")
-    return found
+    found, asked = document.get("dimensions"), document.get("fail_under")
+    if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+        raise DocumentError("it has no dimensions")
+    if not isinstance(asked, (int, float)):
+        raise DocumentError("it does not say which kappa it asked for")
+    return found, asked

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from gitleaks_eval.engine.failing import why_failing
-from gitleaks_eval.judges.verdict import Combined
+from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
+from gitleaks_eval.judges.verdict import Combined, Judged, Judgement, Verdict
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE
 
 
 def run(decision: str | None = "STRONG_PASS", *, failed: bool = False, **said: bool) -> Any:
     result = SimpleNamespace(check_id="SA-1", nodeid="a::b", outcome="failed" if failed else "passed")
-    flags = {"incomplete": False, "partial": False, "combined": None, **said}
+    flags = {"incomplete": False, "partial": False, "combined": None, "judged": None, **said}
     return SimpleNamespace(scorecard=SimpleNamespace(guarded_decision=decision), results=[result], **flags)
 
 
@@ -58,3 +59,20 @@ def test_a_decision_with_judges_is_a_reason() -> None:
         beside.combined = judged
         assert why_failing({"": beside}, None, None) == [f"the decision with judges is {decision}"]
     assert why_failing({}, None, Combined(4.0, "WEAK_PASS", "WEAK_PASS")) == []
+
+
+def test_judges_of_real_repositories_that_decide_are_a_reason_where_none_of_them_counts() -> None:
+    def verdict(name: str, *, excluded: bool = True, advisory: bool = False, outcome: str = "scored") -> Verdict:
+        return Verdict(name, 0.5, outcome, score=5, raw_score=5, excluded=excluded, advisory=advisory)
+
+    def reasons(*verdicts: Verdict, mode: str = REAL_WORLD) -> list[str]:
+        judgement = Judgement("heuristic", None, None, verdicts, None, None, {}, partial=False)
+        one = run()
+        one.judged = Judged({mode: judgement}, ())
+        return why_failing({"": one}, None, None)
+
+    silent = verdict("b", excluded=False, outcome="not_applicable")
+    assert reasons(verdict("a"), silent) == ["every verdict on real repositories is left out for low confidence"]
+    assert reasons(verdict("a"), verdict("b", excluded=False)) == []
+    assert reasons(verdict("a", advisory=True)) == reasons(silent) == []
+    assert reasons(verdict("a"), mode=SYNTHETIC) == []

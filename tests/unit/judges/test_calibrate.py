@@ -137,6 +137,8 @@ def test_heuristics_pass_and_say_so_in_every_figure(heuristic: dict[str, Any]) -
         assert one["baselines"]["always_5"] == one["baselines"]["always_3"] == 0
         assert one["baselines"]["heuristic"] == one["kappa"]
     assert heuristic["judges"][DA]["rank_correlation"] < -0.9
+    # Of planted secrets numbers are sure, as docs/judges.md says: no policy for low confidence changes anything.
+    assert {one["confidence"] for one in heuristic["faults"]} == {None, 1.0}
 
 
 def test_labels_are_not_what_the_heuristic_says(heuristic: dict[str, Any]) -> None:
@@ -265,7 +267,24 @@ def test_a_dimension_is_calibrated_where_this_model_passed_with_this_prompt(tmp_
     assert passing(tmp_path, [MODEL], PROMPTS)[0] == frozenset()
 
 
-@pytest.mark.parametrize("content", [b"[]", b"{", b'{"model": "other", "dimensions": {}}', b'{"model": 5}', b"\xff"])
+def test_a_calibration_that_asked_for_little_is_told_of(tmp_path: Path) -> None:
+    one = {"prompt_sha256": prompt_sha256(SHIPPED[0], None), "kappa": 0.2, "passes": True}
+    keep_calibration(tmp_path, MODEL, 0.1, {DA: one})
+    problem = f"the calibration of {MODEL} asked for a kappa of 0.1 only; 0.6 is usual"
+    assert passing(tmp_path, [MODEL], PROMPTS) == (frozenset({DA}), [problem])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[]",
+        b"{",
+        b'{"model": "other", "dimensions": {}}',
+        b'{"model": 5}',
+        b"\xff",
+        b'{"model": "claude-opus-5-5", "dimensions": {}, "fail_under": "0.6"}',
+    ],
+)
 def test_a_calibration_of_the_wrong_shape_is_named_and_calibrates_nothing(tmp_path: Path, content: bytes) -> None:
     path = calibration_path(tmp_path, MODEL)
     path.write_bytes(content)

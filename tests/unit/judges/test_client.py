@@ -214,7 +214,8 @@ def test_what_does_not_pass_is_transport_before_the_deadline(
     messages_server.always = behaviour
     reply = reply_to(replace(options, timeout_seconds=1.5))
     assert reply.kind == "transport"
-    assert 1 <= reply.attempts == len(messages_server.posts) <= 6
+    # The deadline may cut an attempt off before it has arrived.
+    assert 1 <= len(messages_server.posts) <= reply.attempts <= min(6, len(messages_server.posts) + 1)
 
 
 @pytest.mark.parametrize("wait", ["3600", "1e400", "9" * 400, "Fri, 01 Jan 2100 00:00:00 GMT"])
