@@ -198,7 +198,7 @@ def test_what_differs_is_never_safe_and_a_test_of_each_repository_says_it(upgrad
     assert upgraded.status == 0
     (told,) = (line for line in upgraded.text.splitlines() if line.startswith("XFAIL "))
     assert f"test_differences[{NEW}-mixed]" in told
-    assert upgraded.line("REVIEW").endswith("1 new in mixed (real, unlabelled)")
+    assert upgraded.line("REVIEW").endswith("1 new in mixed (real, labels aside)")
 
 
 def test_each_difference_between_versions_has_its_cause(upgraded: Ran) -> None:

@@ -4,8 +4,9 @@ import heapq
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,8 @@ def suppressions(
         EvaluationError: when git cannot read the clone, or not in `seconds` for each of two passes, or a baseline is
             no file of HEAD, or no report of findings.
     """
-    hidden = _hidden_by_comments(repository, findings, build, seconds)
+    # Asked only where a comment stands: that is in few repositories.
+    hidden = cache(lambda: _hidden_by_comments(repository, findings, build, seconds))
     fingerprints = _fingerprints(findings, build)
     judged = _Judged(repository, seconds, told.true)
     everything = itertools.chain(
@@ -106,7 +108,7 @@ def suppressions(
 
 def _every(
     files: Iterable[HeadFile],
-    hidden: Mapping[str, Sequence["_Hidden"]],
+    hidden: Callable[[], Mapping[str, Sequence["_Hidden"]]],
     fingerprints: Mapping[str, Sequence[Finding]],
     build: ScannerBuild,
     judged: "_Judged",
@@ -118,7 +120,7 @@ def _every(
         elif _text(file.path) in IGNORE_FILES:
             ignores[_text(file.path)] = file
         if not file.is_symlink:
-            yield from _allow_comments(file, hidden.get(_text(file.path), ()), build, judged)
+            yield from _allow_comments(file, hidden, build, judged)
     # The scanner reads the first that is there, and only that one.
     read = next((name for name in build.adapter.ignore_files if name in ignores), None)
     for name, file in ignores.items():
@@ -266,7 +268,7 @@ def _hidden_by_comments(
 
 
 def _allow_comments(
-    file: HeadFile, hidden: Iterable[_Hidden], build: ScannerBuild, judged: _Judged
+    file: HeadFile, hidden: Callable[[], Mapping[str, Sequence[_Hidden]]], build: ScannerBuild, judged: _Judged
 ) -> Iterator[Suppression]:
     # Looked for one by one: a pattern of several takes ten times as long, and this is asked of every file.
     if not any(text in file.content for text in _COMMENTS) or b"\0" in file.content[:_LOOKED_AT_FOR_NUL]:
@@ -276,7 +278,7 @@ def _allow_comments(
     for number, line in lines.items():
         places[line].append(number)
     hides: defaultdict[int, list[Finding]] = defaultdict(list)
-    for one in hidden:
+    for one in hidden().get(_text(file.path), ()):
         if one.line in places:
             hides[_nearest(places[one.line], one.start)].append(one.finding)
     for number, line in lines.items():

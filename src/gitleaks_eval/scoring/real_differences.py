@@ -156,7 +156,7 @@ class Real:
             if found:
                 names = sorted({name for one in found for name in one.repositories})
                 few = ", ".join([*names[:3], *["…"] * (len(names) > 3)])
-                yield f"{sum(one.count for one in found)} {_WORDS[kind]} in {few} (real, unlabelled)"
+                yield f"{sum(one.count for one in found)} {_WORDS[kind]} in {few} (real, labels aside)"
         if self.approved:
             yield f"{sum(one.count for one in self.approved)} of them approved"
 

@@ -170,7 +170,7 @@ def test_an_approved_group_is_counted_and_no_longer_to_review() -> None:
     (group,) = groups(compared)
     real = Real(compared, approved={group: "a test"})
     assert real.to_review() == []
-    assert list(real.reasons()) == ["1 lost in one (real, unlabelled)", "1 of them approved"]
+    assert list(real.reasons()) == ["1 lost in one (real, labels aside)", "1 of them approved"]
 
 
 @pytest.mark.parametrize(
