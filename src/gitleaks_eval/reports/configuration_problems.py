@@ -80,8 +80,8 @@ def configuration_problems(run: Run) -> list[ConfigurationProblem]:
 
 
 def entry_lines(run: Run) -> dict[str, str]:
-    """By each text that says which entry hides a secret, where that entry stands: `.gitleaks.toml:5`."""
-    if run.configuration is None or not run.hidden:
+    """By each text that says which entry hides something, where the first that it names stands: `.gitleaks.toml:5`."""
+    if run.configuration is None:
         return {}
     lines = {
         f"{shown} {where}": f"{shown}:{line}"
@@ -89,12 +89,11 @@ def entry_lines(run: Run) -> dict[str, str]:
         for shown in [shown_path(file.path, run.root)]
         for where, line in place_lines(file.content).items()
     }
-    return {
-        text: lines[title]
-        for text in dict.fromkeys(run.hidden.values())
-        for title in reversed(_titles(text))
-        if title in lines
-    }
+    rows = (*run.coverage.places, *run.coverage.rules) if run.coverage else ()
+    texts = dict.fromkeys([*run.hidden.values(), *(str(row["hidden_by"]) for row in rows if row["hidden_by"])])
+    # Of a place or a rule it is `A and B`.
+    first = {text: [_titles(text)[0], text.partition(" and ")[0]] for text in texts}
+    return {text: lines[title] for text, titles in first.items() for title in titles if title in lines}
 
 
 def _titles(text: str) -> list[str]:

@@ -43,9 +43,9 @@ def next_steps(run: Run) -> Iterator[str]:
     elif run.scorecard.findings.missed:
         yield _about_missed(run)
     elif failed & {ENTRY, TOGETHER}:
-        yield "narrow the entries that FAILED names; what is meant so, `gitleaks-eval accept` accepts"
+        yield "narrow the entries that fail; what is meant so, `gitleaks-eval accept` accepts"
     elif failed:
-        yield "mend the rules and places that FAILED names"
+        yield "mend the rules and places that fail"
     elif hides:
         names = [line.split(" ", 1)[0] for line in hides]
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"

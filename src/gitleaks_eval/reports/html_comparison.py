@@ -144,7 +144,7 @@ def changes(pair: Document, report: Document) -> tuple[list[Group], list[Group]]
     bad += [("Checks that are worse", _check(row)) for row in pair.get("checks_worse") or ()]
     good = [*_differences(pair, _GOOD, commands, report, {}), *_surveyed(pair, begin, "gained")]
     good += [("Checks that are better", _check(row)) for row in pair.get("checks_better") or ()]
-    return _lost_first(grouped(bad, quotes)), grouped(good)
+    return _lost_first(grouped(bad, lambda title: quotes.get(title, ""))), grouped(good)
 
 
 def _lost_first(groups: Sequence[Group]) -> list[Group]:

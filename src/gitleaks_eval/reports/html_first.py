@@ -19,7 +19,6 @@ _FINDINGS = {
 _OTHERS = {"unexpected": "that nothing was planted for", "unlabelled": "that no label speaks of"}
 # Of an entry that may hide something, as far as is known, and that nobody has accepted.
 _OPEN = frozenset({"live", "no_witness"})
-_ENTRIES = frozenset({"entry", "entries"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,21 +132,18 @@ def _surveyed_said(document: Document) -> Iterator[str]:
             accepted = " (the others are accepted)" if tile.is_whole else ""
             yield f"{tile.count} of {tile.of} {tile.title}{accepted}"
     failures = document.get("survey_failures") or ()
-    wide = [str(row["name"]) for row in failures if row["check_id"] in _ENTRIES]
-    if wide:
-        yield f"{_entries(wide)} too much"
-    tests = [str(row["name"]) for row in failures if row["check_id"] == "test"]
+    wide, tests = ([str(row["name"]) for row in failures if row["check_id"] == kind] for kind in ("entry", "test"))
+    rows = (document.get("coverage") or {}).get("entries") or ()
+    left = [f"{row['file']}:{row['line']}" for row in rows if row["status"] in _OPEN]
+    if left or wide:
+        hide = "1 entry hides" if len(left) == 1 else f"{len(left)} entries hide"
+        too_much = f", {len(wide)} of them too much" * bool(wide)
+        named = few(list(dict.fromkeys(wide + left)), NAMED_AT_MOST)
+        yield f"{hide} what nobody has accepted{too_much} ({named})"
+    if any(row["check_id"] == "entries" for row in failures):
+        yield "all entries together hide too much"
     if tests:
         yield f"{numbered(len(tests), 'test')} of your rules failed ({few(tests, NAMED_AT_MOST)})"
-    rows = (document.get("coverage") or {}).get("entries") or ()
-    left = [place for row in rows if row["status"] in _OPEN and (place := f"{row['file']}:{row['line']}") not in wide]
-    if left:
-        yield f"{_entries(left)} what nobody has accepted"
-
-
-def _entries(places: list[str]) -> str:
-    named = few(places, NAMED_AT_MOST)
-    return f"1 entry ({named}) hides" if len(places) == 1 else f"{len(places)} entries ({named}) hide"
 
 
 def _findings(document: Document) -> Document:

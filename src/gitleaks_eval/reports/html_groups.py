@@ -3,13 +3,13 @@
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 # Beyond, a list is no longer read, and a browser needs longer than people wait.
 ITEMS_AT_MOST = 200
-ITEMS_IN_ALL = 2_000
+ITEMS_IN_ALL = 1_000
 GROUPS_AT_MOST = 100
 # Those beyond what all may have together still show what they are about.
 ITEMS_AT_LEAST = 3
@@ -36,8 +36,8 @@ class Group:
     quoted: str = ""
 
 
-def grouped(found: Iterable[tuple[str, Item]], quotes: Mapping[str, str] | None = None) -> list[Group]:
-    """Items by the title that stands before each, the most first; `quotes` has what is quoted of a title.
+def grouped(found: Iterable[tuple[str, Item]], quoted: Callable[[str], str] = lambda _: "") -> list[Group]:
+    """Items by the title that stands before each, the most first; `quoted` has what is quoted of the cause in a title.
 
     What there is no room for is counted: of a group by its count, of groups by one more group without items.
     """
@@ -49,7 +49,7 @@ def grouped(found: Iterable[tuple[str, Item]], quotes: Mapping[str, str] | None 
     for title, items in largest[:GROUPS_AT_MOST]:
         shown = items[: min(ITEMS_AT_MOST, max(ITEMS_AT_LEAST, room))]
         room -= len(shown)
-        groups.append(Group(title, len(items), shown, (quotes or {}).get(title, "")))
+        groups.append(Group(title, len(items), shown, quoted(title)))
     if left := largest[GROUPS_AT_MOST:]:
         groups.append(Group(f"of {len(left)} more causes", sum(len(items) for _, items in left), []))
     return groups

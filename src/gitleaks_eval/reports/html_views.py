@@ -1,6 +1,6 @@
 """What `report.html` shows of an evaluation report: values of text and numbers, made of its JSON alone."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -33,6 +33,7 @@ _SURVEYS = {
     "acceptance": "Acceptances of no entry that is there",
     "test": "Tests of your rules",
 }
+PLACES_HIDDEN, RULES_HIDDEN = "Places hidden by ", "Rules hidden by "
 _FAMILIES = {"form": "forms of text", "git": "corners of git"}
 
 
@@ -104,23 +105,40 @@ def heat(seen: int, of: int) -> str:
 
 
 def problems(document: Document) -> list[Group]:
-    """What is wrong, by cause, the largest first; what accepted entries alone cause is not wrong."""
-    quotes: dict[str, str] = {}
-    found = [*_wrong_findings(document, quotes), *_hidden(document), *_failed_tests(document)]
-    return grouped(found, quotes)
+    """What is wrong, by cause: secrets, tests of rules and entries, what entries hide, checks.
+
+    Of each kind the largest cause comes first. What accepted entries alone cause is not wrong.
+    """
+    quotes = _Quotes(document)
+    kinds = (_wrong_findings(document), _failed_tests(document), _hidden(document), _failed_checks(document))
+    return [group for found in kinds for group in grouped(found, quotes.of)]
 
 
-def _wrong_findings(document: Document, quotes: dict[str, str]) -> Iterator[tuple[str, Item]]:
+class _Quotes:
+    """The entry that a cause names, with its line, as it stands in the configuration."""
+
+    def __init__(self, document: Document) -> None:
+        self._lines: Document = document.get("entry_lines") or {}
+        rows = entries_of(document)
+        of_line = Counter(f"{row['file']}:{row['line']}" for row in rows)
+        # Which of several on one line is meant is not known.
+        texts = {f"{row['file']}:{row['line']}": str(row["entry"]) for row in rows}
+        self._texts = {place: text for place, text in texts.items() if of_line[place] == 1}
+
+    def of(self, title: str) -> str:
+        """What is quoted below a title; empty where it names no entry."""
+        cause = title.removeprefix(PLACES_HIDDEN).removeprefix(RULES_HIDDEN)
+        place = self._lines.get(cause) or self._lines.get(cause.partition(": ")[2]) or ""
+        return " ".join(filter(None, (place, self._texts.get(place))))
+
+
+def _wrong_findings(document: Document) -> Iterator[tuple[str, Item]]:
     commands = finding_commands(document)
-    entries = {f"{row['file']}:{row['line']}": row["entry"] for row in entries_of(document)}
     for row in document.get("findings", ()):
         fate = row["status"] if row.get("labelled", True) else "unlabelled"
         if fate not in _WRONG or row.get("accepted"):
             continue
-        hidden = row.get("hidden_by")
-        title = f"{_TITLES[fate]}: {hidden or 'rule ' + _text(row['rule_id'])}"
-        if place := (document.get("entry_lines") or {}).get(hidden):
-            quotes[title] = " ".join(filter(None, (place, entries.get(place))))
+        title = f"{_TITLES[fate]}: {row.get('hidden_by') or 'rule ' + _text(row['rule_id'])}"
         where = f"{row['scenario']}: {row['file_path']}:{row['line_number']}"
         note = (
             f"{row['rule_id']}, reported as {row.get('reported_rule_id')}" if fate == "relabelled" else row["rule_id"]
@@ -133,20 +151,23 @@ def _hidden(document: Document) -> Iterator[tuple[str, Item]]:
     for row in coverage.get("places", ()):
         if row["status"] == "allowlisted":
             name = f"{row['family']}:{row['case']}"
-            yield f"Places hidden by {_text(row['hidden_by'])}", Item(name, "", command(f"test_place[{begin}{name}]"))
+            yield f"{PLACES_HIDDEN}{row['hidden_by']}", Item(name, "", command(f"test_place[{begin}{name}]"))
     for row in coverage.get("rules", ()):
         if row["status"] in _HIDING:
             because = _text(row["hidden_by"] or row["reason"] or "")
-            title = "Rules hidden by" if row["status"] == "allowlisted" else "Rules that never fire:"
+            title = RULES_HIDDEN if row["status"] == "allowlisted" else "Rules that never fire: "
             asked = command(f"test_rule[{begin}{row['rule_id']}]")
-            yield f"{title} {because}".strip(" :"), Item(row["rule_id"], "your own" * bool(row["own"]), asked)
+            yield f"{title}{because}".strip(" :"), Item(row["rule_id"], "your own" * bool(row["own"]), asked)
 
 
 def _failed_tests(document: Document) -> Iterator[tuple[str, Item]]:
     for row in document.get("survey_failures", ()):
         if row["check_id"] not in _TOLD:
             title = _SURVEYS.get(row["check_id"], row["check_id"])
-            yield title, Item(_text(row["name"]), _text(row["message"]), command(_text(row.get("nodeid") or "")))
+            yield title, Item(_text(row["message"]), "", command(_text(row.get("nodeid") or "")))
+
+
+def _failed_checks(document: Document) -> Iterator[tuple[str, Item]]:
     for row in chain(document.get("config_lint", ()), document.get("results", ())):
         if row["outcome"] in _FAILING and not row.get("excused"):
             yield f"{row['check_id']} {row['name']}", _failed(row)

@@ -185,8 +185,19 @@ def test_a_failed_test_of_entries_or_of_own_rules_is_wrong_though_all_secrets_ar
     document = evaluation(clean=True)
     failed = {"check_id": kind, "name": "c.toml:4", "message": "hides too much", "outcome": "failed", "nodeid": "a::b"}
     document["survey_failures"] = [failed]
-    assert [group.items[0].note for group in problems(document)] == ["hides too much"]
+    assert [group.items[0].text for group in problems(document)] == ["hides too much"]
     assert "What is wrong Nothing." not in Read(page_of(document)).text
+
+
+def test_an_entry_is_quoted_with_its_line_and_never_another_one_of_that_line() -> None:
+    document = evaluation()
+    document["entry_lines"]["c.toml ^src/"] = "c.toml:4"
+    quoted = {group.title: group.quoted for group in problems(document)}
+    assert quoted["Places hidden by c.toml ^src/"] == "c.toml:4 ^src/"
+    (entry,) = document["coverage"]["entries"]
+    document["coverage"]["entries"] = [entry, {**entry, "entry": "^other/"}]
+    quoted = {group.title: group.quoted for group in problems(document)}
+    assert quoted["Places hidden by c.toml ^src/"] == quoted["Missed: hidden by c.toml allowlists[0]"] == "c.toml:4"
 
 
 def test_the_page_says_the_same_next_step_as_the_terminal_and_why_it_is_no_better() -> None:
@@ -194,7 +205,7 @@ def test_the_page_says_the_same_next_step_as_the_terminal_and_why_it_is_no_bette
     document["summary"]["guarded_decision"] = "PASS"
     document["coverage"]["entries"][0]["status"] = "live"
     document["next"] = ["look at 1 entry that may hide secrets (c.toml:4): `gitleaks-eval accept`"]
-    assert why(document) == "1 entry (c.toml:4) hides what nobody has accepted."
+    assert why(document) == "1 entry hides what nobody has accepted (c.toml:4)."
     assert next_action(document).startswith("Look at 1 entry")
 
 
@@ -240,7 +251,8 @@ def test_each_of_very_many_causes_is_counted_and_the_page_stays_small() -> None:
     assert page.count("<") < ELEMENTS_AT_MOST
     groups = problems(document)
     assert sum(group.count for group in groups) == len(groups_everywhere(document))
-    assert groups[-1].title == f"of {1_003 - len(groups) + 1} more causes"
+    # Beside them one rule, one place and one check fail.
+    assert [group.title for group in groups if not group.items] == [f"of {1_003 - (len(groups) - 1)} more causes"]
 
 
 def groups_everywhere(document: dict[str, Any]) -> list[Any]:
