@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from forked_programs import forked_programs
 
 if TYPE_CHECKING:
     from forks import Forks
@@ -65,6 +67,37 @@ def test_a_forked_run_sees_what_a_run_in_a_python_of_its_own_sees(
     assert status == done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
     assert seen(pytester) == own
     assert "warning" not in (pytester.path / "out").read_text(encoding="utf-8")
+
+
+def test_a_program_of_a_shell_that_is_forked_sees_what_it_sees_by_itself(
+    pytester: pytest.Pytester, forks: "Forks", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makeconftest(LOOK)
+    programs, installed = pytester.mkdir("programs"), Path(sys.executable).parent
+    command = ["bash", "-c", "printf x | pytest -q -p no:anyio -p no:hypothesispytest"]
+    looks, statuses = [], []
+    with forked_programs(programs, forks):
+        for folder in (programs, installed):
+            monkeypatch.setenv("PATH", str(folder), prepend=":")
+            statuses.append(subprocess.run(command, check=False, capture_output=True).returncode)
+            looks.append(seen(pytester))
+    assert statuses == [pytest.ExitCode.NO_TESTS_COLLECTED] * 2
+    # Before it stands only what pytest has put there for the conftest.py.
+    assert looks[0]["paths"][1] == str(installed)
+    for look in looks:
+        # Who started it; only what `python -m` starts has a name, and some installers write that into their scripts.
+        look["paths"] = [path for path in look["paths"] if path != str(installed)]
+        del look["environment"]["_"], look["environment"]["PATH"], look["main"]
+    assert looks[0] == looks[1]
+
+
+def test_a_program_that_cannot_be_forked_is_started(
+    pytester: pytest.Pytester, forks: "Forks", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forks, "can_run", lambda *_: False)
+    with forked_programs(pytester.path, forks):
+        ended = subprocess.run([pytester.path / "gitleaks-eval", "--version"], check=True, capture_output=True)
+    assert ended.stdout.startswith(b"gitleaks-eval ")
 
 
 def test_what_python_reads_when_it_starts_is_left_to_a_python_of_its_own(forks: "Forks") -> None:

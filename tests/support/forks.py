@@ -55,6 +55,8 @@ NOT_IMPORTED = ".__main__", ".judges.live", ".engine.fleet_dask", ".engine.store
 READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
 # Runs that are about something else ask for no rules, places and entries, which would make each a second longer.
 NARROWED = ["-o", "gitleaks_only=scenarios,corpora,repos"]
+# Installed beside our Python, and the module that each runs.
+SCRIPTS = {"pytest": "pytest", "gitleaks-eval": "gitleaks_eval"}
 READ_LATER = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
 
 
@@ -114,7 +116,14 @@ class Forks:
         return bool(_read_command(command)) and _started_with(environment) == self._environment
 
     def start(
-        self, command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[str], err: IO[str]
+        self,
+        command: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        out: IO[str] | int,
+        err: IO[str] | int,
+        *,
+        stdin: int | None = None,
     ) -> Forked:
         """Run pytest or our command with the arguments of a command; ValueError if `can_run` is false of it."""
         run = _read_command(command)
@@ -123,14 +132,17 @@ class Forks:
         ours, theirs = socket.socketpair()
         with theirs:
             module, arguments = run
-            if module == "pytest":
+            # A script looks for modules beside itself; `python -m` where it was started.
+            is_script = command[0] != sys.executable
+            first = Path(command[0]).parent if is_script else folder
+            if module == "pytest" and not is_script:
                 arguments = [*self.narrowed, *arguments]
             # Each process of the system has one, and it can only be asked for by setting it.
             os.umask(umask := os.umask(0))
-            asked = json.dumps([module, arguments, str(folder), dict(environment), umask]).encode()
+            asked = json.dumps([module, arguments, str(folder), str(first), dict(environment), umask]).encode()
             ours.sendall(len(asked).to_bytes(8, "big"))
-            fds = [theirs.fileno(), out.fileno(), err.fileno()]
-            socket.send_fds(self._connection, [b"."], fds)
+            standard = [one if isinstance(one, int) else one.fileno() for one in (out, err)]
+            socket.send_fds(self._connection, [b"."], [theirs.fileno(), *standard, *([] if stdin is None else [stdin])])
             ours.sendall(asked)
         return Forked(ours, int(_line(ours)))
 
@@ -150,6 +162,9 @@ def _read_command(command: Sequence[str]) -> tuple[str, list[str]] | None:
             return "pytest", arguments
         case [sys.executable, "-m", ("pytest" | "gitleaks_eval") as module, *arguments]:
             return module, arguments
+        case [program, *arguments] if Path(program).parent == Path(sys.executable).parent:
+            name = Path(program).name
+            return (SCRIPTS[name], arguments) if name in SCRIPTS else None
     return None
 
 
@@ -186,18 +201,18 @@ def serve(connection: socket.socket, imported: Sequence[str]) -> None:
     gc.collect()
     gc.freeze()
     while True:
-        said, fds, _, _ = socket.recv_fds(connection, 1, 3)
+        said, fds, _, _ = socket.recv_fds(connection, 1, 4)
         if not said:
             return
         with socket.socket(fileno=fds[0]) as caller:
             length = int.from_bytes(_read(caller, 8), "big")
-            module, arguments, folder, environment, umask = json.loads(_read(caller, length))
+            module, arguments, folder, first, environment, umask = json.loads(_read(caller, length))
             pid = os.fork()
             if not pid:
                 connection.close()
                 caller.close()
                 os.umask(umask)
-                _become(module, arguments, folder, environment, fds[1:])
+                _become(module, arguments, (folder, first), environment, fds[1:])
             for fd in fds[1:]:
                 os.close(fd)
             caller.sendall(f"{pid}\n".encode())
@@ -223,17 +238,20 @@ def _read(connection: socket.socket, length: int) -> bytes:
     return read
 
 
-def _become(module: str, arguments: list[str], folder: str, environment: dict[str, str], fds: list[int]) -> NoReturn:
-    """Go on as `python -m` does in a process that has just started."""
-    for fd, standard in zip(fds, (1, 2), strict=True):
+def _become(
+    module: str, arguments: list[str], folders: tuple[str, str], environment: dict[str, str], fds: list[int]
+) -> NoReturn:
+    """Go on as `python -m` does in a process that has just started in the first folder; the second is on its path."""
+    for fd, standard in zip(fds, (1, 2, 0), strict=False):
         os.dup2(fd, standard)
         os.close(fd)
+    folder, first = folders
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
     paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
-    sys.path[:1] = [os.getcwd(), *paths]  # noqa: PTH109 - as Python does it
+    sys.path[:1] = [os.path.realpath(first), *paths]
     sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
     if plugin := sys.modules.get("xdist.plugin"):
         # Its workers get the path as it was when this module was imported.

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from forked_programs import forked_programs
+from forks import shared
 from markdown_it import MarkdownIt
 from ran import NOT_THEIRS
 
@@ -82,9 +84,13 @@ def commands(block: Block) -> Iterator[Command]:
 
 def problems_of(page: Path, folder: Path) -> list[str]:
     """Run what a page shows in a new folder: each place where something else happens than it says."""
-    problems: list[str] = []
     folder.mkdir()
     _install_scanners(page, folder)
+    with forked_programs(_programs(folder), shared()):
+        return list(_problems_of(page, folder))
+
+
+def _problems_of(page: Path, folder: Path) -> Iterator[str]:
     ended = ""
     status = 0
     for block in blocks(page):
@@ -95,12 +101,13 @@ def problems_of(page: Path, folder: Path) -> list[str]:
             path.write_text(block.text, encoding="utf-8")
         for command in commands(block) if block.is_run else ():
             if status and command.text != STATUS:
-                problems.append(f"{ended} with {status}, and no `$ {STATUS}` shows it")
+                yield f"{ended} with {status}, and no `$ {STATUS}` shows it"
             printed, status = _run(f"(exit {status}); {command.text}", folder)
             ended = f"{where}: `{command.text}` ended"
             if command.output and (problem := _difference(command.output, printed)):
-                problems.append(f"{where}: `{command.text}`\n{problem}")
-    return [*problems, *([f"{ended} with {status}, and no `$ {STATUS}` shows it"] if status else [])]
+                yield f"{where}: `{command.text}`\n{problem}"
+    if status:
+        yield f"{ended} with {status}, and no `$ {STATUS}` shows it"
 
 
 def _install_scanners(page: Path, folder: Path) -> None:
