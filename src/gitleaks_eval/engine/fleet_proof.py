@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from gitleaks_eval.core.errors import EvaluationError
 
 # So many scans of one candidate without findings may wait, and not longer than that.
-CLEAN_AT_MOST, SECONDS_AT_MOST = 20, 10.0
+CLEAN_AT_MOST, SECONDS_AT_MOST = 20, 30.0
 Result = TypeVar("Result")
 
 
