@@ -99,6 +99,10 @@ class Waiting(Generic[Result]):
         self._ended[key] = proof
         return [(result, proof.problem) for result in self._waiting.pop(key, ())]
 
+    def __len__(self) -> int:
+        """How many results wait."""
+        return sum(map(len, self._waiting.values()))
+
     def workers(self) -> list[str]:
         """The workers that something waits for."""
         return list(dict.fromkeys(worker for worker, _ in self._waiting))
