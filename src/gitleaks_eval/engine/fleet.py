@@ -60,9 +60,10 @@ class Workers(Protocol):
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is: rows that are done, units that were run, and what the store could not keep."""
+    """How far a run is: rows that are done, those that wait for a canary, units that were run, what was not kept."""
 
     done: int = 0
+    waiting: int = 0
     units: int = 0
     known: int = 0
     unkept: str = ""
@@ -201,6 +202,7 @@ class Fleet:
                 if proof := future.result().proof:
                     believed += self._waiting.end(proof)
             believed += [(one, LOST) for one in self._waiting.give_up(worker)]
+        self.progress.waiting = len(self._waiting)
         for (attempt, made), problem in believed:
             yield attempt, _lost(self._missing(attempt), problem) if problem else made
 

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from gitleaks_eval.core.errors import EvaluationError
 
 # So many scans of one candidate without findings may wait, and not longer than that.
-CLEAN_AT_MOST, SECONDS_AT_MOST = 20, 10.0
+CLEAN_AT_MOST, SECONDS_AT_MOST = 20, 30.0
 Result = TypeVar("Result")
 
 
@@ -98,6 +98,10 @@ class Waiting(Generic[Result]):
         key = proof.worker, proof.check
         self._ended[key] = proof
         return [(result, proof.problem) for result in self._waiting.pop(key, ())]
+
+    def __len__(self) -> int:
+        """How many results wait."""
+        return sum(map(len, self._waiting.values()))
 
     def workers(self) -> list[str]:
         """The workers that something waits for."""

@@ -172,7 +172,9 @@ class Worker:
         benches = {name: _moved(self.benches[name], _place(folder, i)) for i, name in enumerate(names)}
         candidates = tuple(one for one in self.job.settings.candidates if one.name in names)
         settings = replace(self.job.settings, candidates=candidates)
-        with contextlib.closing(Session(settings, NOTHING, Shared(str(folder), benches))) as session:
+        # What people have accepted is read once, by who counts.
+        shared = Shared(str(folder), benches)
+        with contextlib.closing(Session(settings, NOTHING, shared, reads_beside=False)) as session:
             with self.gate(unit.repository.location):
                 cloned = shared_clone(next(iter(benches.values())), unit.repository)
             state = state_of_clone(cloned.path)

@@ -34,6 +34,7 @@ class Session:
     `shared` is None until the run is laid out, and in a run that only collects. Units run in `executor`, or without one
     in threads of this process. `builds` are what is known of the scanners of candidates before, `beside` what stands
     beside the configuration of each. An `exact` one takes the time to count all that each entry hides.
+    Without `reads_beside` it knows nothing that people have accepted.
 
     Raises:
         InputError: when something is wrong in what stands beside a configuration.
@@ -48,19 +49,21 @@ class Session:
         is_worker: bool = False,
         executor: Executor | None = None,
         exact: bool = False,
+        reads_beside: bool = True,
     ) -> None:
         self.settings = settings
         self.shared = shared
         self.exact = exact
         self.builds: Mapping[str, ScannerBuild | None] = {}
         self.beside: Mapping[str, tuple[Beside, ...]] = {
-            candidate.name: files_beside(candidate.configuration) for candidate in settings.candidates
+            candidate.name: files_beside(candidate.configuration) if reads_beside else ()
+            for candidate in settings.candidates
         }
         for besides in self.beside.values():
             for beside in besides:
                 if beside.tests:
                     later.own_tests.check_tests(beside)
-        self._of_root = tuple(file_at(settings.root / NAME)) if settings.compares else ()
+        self._of_root = tuple(file_at(settings.root / NAME)) if settings.compares and reads_beside else ()
         self._subjects = subjects
         self._is_worker = is_worker
         self._executor = executor
