@@ -419,9 +419,25 @@ def _empty_git_folder(folder: Path) -> None:
     (folder / ".git").mkdir()
 
 
+def _unpack(folder: Path) -> None:
+    """Make loose objects of a pack: one of those can be damaged alone."""
+    for pack in (folder / ".git/objects/pack").glob("*.pack"):
+        content = pack.read_bytes()
+        pack.with_suffix(".idx").unlink()
+        pack.unlink()
+        command = ["git", "-C", str(folder), "unpack-objects", "-q"]
+        subprocess.run(command, input=content, env=git_environment(), check=True, capture_output=True)
+
+
+def _cut_pack(folder: Path) -> None:
+    for pack in (folder / ".git/objects/pack").glob("*.pack"):
+        pack.write_bytes(pack.read_bytes()[: pack.stat().st_size // 2])
+
+
 def _last_object(folder: Path, kind: str) -> Path:
     """The loose object of a kind that comes last when git reads the history."""
     git = _git(folder, init=False)
+    _unpack(folder)
     listed = [line.split(b" ")[0] for line in git("rev-list", "--objects", "--all", "--in-commit-order").splitlines()]
     kinds = dict(line.split()[:2] for line in git("cat-file", "--batch-all-objects", "--batch-check").splitlines())
     name = next(name for name in reversed(listed) if kinds[name] == kind.encode()).decode()
@@ -460,6 +476,7 @@ BROKEN: dict[str, Callable[[Path], None]] = {
     "corrupt file": _damaged("blob", remove=False),
     "lost commit": _damaged("commit", remove=True),
     "lost file": _damaged("blob", remove=True),
+    "cut pack": _cut_pack,
 }
 
 

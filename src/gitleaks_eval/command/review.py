@@ -1,7 +1,6 @@
 """`gitleaks-eval review`: what is reported in a repository is recorded, labelled by people, and kept as truth."""
 
 import argparse
-import gc
 import getpass
 import os
 import sys
@@ -16,6 +15,7 @@ from gitleaks_eval.command.review_terminal import Terminal, ask_groups
 from gitleaks_eval.core.documents import named_path
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.speed import collector_seldom
 from gitleaks_eval.core.text import numbered, printable
 from gitleaks_eval.corpora.kinds.labels import repository_of
 from gitleaks_eval.corpora.labels_file import (
@@ -74,19 +74,9 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument("--csv-out", metavar="FILE", help="write the labels as a table")
     parser.add_argument("--csv-in", metavar="FILE", help="take the labels of a table")
     options = parser.parse_args(arguments)
-    with _collecting_seldom():
+    # Of 10,000 findings none is garbage, and to look took a quarter of the start.
+    with collector_seldom(COLLECTED_AFTER):
         return told("review", lambda: _reviewed(options))
-
-
-@contextmanager
-def _collecting_seldom() -> Iterator[None]:
-    """Let Python look for cycles seldom: of 10,000 findings none is one, and to look took a quarter of the start."""
-    before = gc.get_threshold()
-    gc.set_threshold(COLLECTED_AFTER, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _reviewed(options: argparse.Namespace) -> int:

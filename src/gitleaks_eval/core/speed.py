@@ -20,6 +20,17 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
+@contextlib.contextmanager
+def collector_seldom(after: int) -> Iterator[None]:
+    """Look for garbage only when so many objects more are there: for many that live long, and some garbage."""
+    before = gc.get_threshold()
+    gc.set_threshold(after, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 def freeze() -> None:
     """Keep all that exists now out of later collections: it stays to the end of the run."""
     gc.freeze()

@@ -1,4 +1,6 @@
 import ast
+import signal
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -26,6 +28,16 @@ def test_what_is_loaded_later_is_what_type_checkers_see(path: Path) -> None:
     hub = import_module(f"gitleaks_eval.{path.parent.name}.later")
     for name in loaded:
         assert getattr(hub, name.rpartition(".")[2]) is import_module(name)
+
+
+def test_ctrl_c_waits_until_a_module_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nsum(range(10_000))\nwhole = True\n"
+    (tmp_path / "interrupted.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        loaded_later("interrupted")("interrupted")
+    assert sys.modules.pop("interrupted").whole
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_any_other_name_is_no_attribute() -> None:
