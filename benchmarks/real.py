@@ -1,10 +1,12 @@
-"""Repositories as users have them, with a history: what a run costs over the bare scans, in CPU time."""
+"""Repositories as users have them, with a history: what a run takes over the bare scans."""
 
 import random
 import string
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gitleaks_eval.scanners.install import installed_binary
@@ -13,6 +15,8 @@ VERSIONS = ("8.18.4", "8.26.0", "8.30.1")
 # Each scan takes so long that the start of a run is a small part, and all of them end within three minutes.
 COMMITS_OF_ONE, COMMITS_OF_TEN = 12_000, 3000
 Cpu = Callable[[Sequence[str | Path], Path], float]
+# As many at once as a run scans.
+AT_ONCE = 2
 
 
 def history(folder: Path, commits: int, seed: int) -> Path:
@@ -44,7 +48,8 @@ def real(folder: Path, cpu: Cpu) -> None:
     pytest += ["--gitleaks-config=builtin", "--gitleaks-only=repos"]
 
     def bare(binary: str, path: Path) -> float:
-        return cpu([binary, "detect", f"--source={path}", "--exit-code=0", "-r", folder / "r.json"], folder)
+        report = folder / f"{Path(binary).name}-{path.name}.json"
+        return cpu([binary, "detect", f"--source={path}", "--exit-code=0", "-r", report], folder)
 
     def ours(versions: Sequence[str], paths: Sequence[Path]) -> float:
         named = [f"--gitleaks-version={version}" for version in versions]
@@ -52,12 +57,25 @@ def real(folder: Path, cpu: Cpu) -> None:
 
     one = history(folder / "one", COMMITS_OF_ONE, 0)
     start = cpu([*pytest, "--co", f"--gitleaks-version={VERSIONS[-1]}", f"--gitleaks-real-repo={one}"], folder)
-    scan, run = bare(binaries[-1], one), ours(VERSIONS[-1:], [one])
-    allowed = 1.2 * scan + 1
+    scan, scan_clock = timed(lambda: bare(binaries[-1], one))
+    run, run_clock = timed(lambda: ours(VERSIONS[-1:], [one]))
     print(
-        f"real: {COMMITS_OF_ONE} commits {run:.1f} s of CPU ({start:.1f} of them to start), bare {scan:.1f}; "
-        f"ratio {run / allowed:.2f} of 1.2 x bare + 1 s (promised: <= 1)"
+        f"real: {COMMITS_OF_ONE} commits {run_clock:.1f} s, bare {scan_clock:.1f}; "
+        f"ratio {run_clock / (1.2 * scan_clock + 1):.2f} of 1.2 x bare + 1 s (promised: <= 1); "
+        f"of CPU {run:.1f} s ({start:.1f} of them to start), bare {scan:.1f}, ratio {run / (1.2 * scan + 1):.2f}"
     )
     ten = [history(folder / f"ten-{number}", COMMITS_OF_TEN, number) for number in range(10)]
-    scans, run = sum(bare(binary, path) for binary in binaries for path in ten), ours(VERSIONS, ten)
-    print(f"real: ten x three {run:.1f} s of CPU, bare {scans:.1f}; ratio {run / scans:.2f} (promised: <= 1.3)")
+    scans = [(binary, path) for binary in binaries for path in ten]
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        _, scan_clock = timed(lambda: sum(threads.map(lambda scan: bare(*scan), scans)))
+    _, run_clock = timed(lambda: ours(VERSIONS, ten))
+    print(
+        f"real: ten x three {run_clock:.1f} s, bare {scan_clock:.1f}; ratio {run_clock / scan_clock:.2f} "
+        "(promised: <= 1.3)"
+    )
+
+
+def timed(measure: Callable[[], float]) -> tuple[float, float]:
+    """The CPU time of a measure, and how long it took, in seconds."""
+    started = time.perf_counter()
+    return measure(), time.perf_counter() - started
