@@ -22,9 +22,8 @@ from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import Scenario
-from gitleaks_eval.scoring.excuses import FINDINGS
+from gitleaks_eval.scoring.excuses import ACCEPTED, FINDINGS
 
-ACCEPTED = "accepted"
 # Of what one entry hides this check of a scenario tells, and the others have nothing to add.
 TELLS = "SA-10"
 

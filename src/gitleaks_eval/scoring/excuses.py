@@ -8,6 +8,8 @@ from gitleaks_eval.scoring.evaluated import CheckKey
 # What a check may say that it is about (`about=` of its mark).
 FINDINGS, SPEED = "findings", "speed"
 AS_IN_BASELINE = "as in baseline"
+# How a reason begins where somebody has accepted the cause.
+ACCEPTED = "accepted"
 SLOWER = "slower than the baseline"
 TO_REVIEW = "to review: findings differ from the baseline"
 
