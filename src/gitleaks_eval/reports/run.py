@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ class RealEvaluation:
     findings: Sequence[Mapping[str, Any]] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is computed once has its place in it
 class Run:
     """A finished run: its results, what they amount to, and what produced them.
 
@@ -106,6 +107,7 @@ class Run:
         )
         return card.moved + card.relabelled + card.missed + card.unexpected + card.unlabelled - unlisted
 
+    @cached_property
     def planted_metrics(self) -> Metrics:
         """The metrics of the scenarios whose secrets are planted; those of corpora are never mixed with them."""
         return make_metrics(self._matchings(of_corpora=False))

@@ -132,7 +132,7 @@ def _lines(run: Run) -> Iterator[str]:
         f"{f', {findings.unlabelled} unlabelled' * bool(findings.unlabelled)} |"
     )
     if planted := [one for one in run.scenarios if not one.corpus]:
-        rates = rate_texts(run.planted_metrics().total)
+        rates = rate_texts(run.planted_metrics.total)
         where_from = "" if len(planted) == len(run.scenarios) else " of what is planted"
         yield f"| Precision, recall, F1{where_from} | {rates['precision']}, {rates['recall']}, {rates['f1']} |"
     yield (
