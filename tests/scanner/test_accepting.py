@@ -11,7 +11,7 @@ import pytest
 import yaml
 from builders import git, secret
 from corpus import shipped_scenarios
-from ran import Ran, evaluate, run
+from ran import RESULTS, Ran, evaluate, run
 
 from gitleaks_eval.core.schema import schema_problems, schema_violations
 
@@ -252,6 +252,7 @@ class Upgrade:
         one = shipped_scenarios(folder / "scenarios", "mixed-secrets")
         self.before = evaluate(folder, *COMPARED, one, "-rx")
         self.pair = self.before.pairs["8.30.1"]
+        self.told = (folder / RESULTS / "comparison.md").read_text(encoding="utf-8")
         self.accepted = run(folder, "--gitleaks-accept", "--gitleaks-yes", *VERSIONS, SHOP, CI="")
         self.text = (folder / NAME).read_text(encoding="utf-8")
         self.after = evaluate(folder, *COMPARED, one, "-rx")
@@ -285,6 +286,11 @@ def test_what_is_to_review_is_accepted_in_a_line_each_pinned_to_both_candidates(
     assert len(document["accept"]) == 21
     (lost,), (differs,) = document["upgrades"], document["differences"]
     assert (lost["rules"], lost["places"]) == (upgrade.pair["rules_lost"], upgrade.pair["places_lost"])
+    # Whoever says yes has seen all of it.
+    for name in (*lost["rules"], *(place.partition(":")[2] for place in lost["places"])):
+        assert name in upgrade.accepted.text
+    assert len(lost["rules"]) > 3
+    assert f"Rules lost: {', '.join(lost['rules'])}." in upgrade.told
     assert (differs["kind"], differs["rule"], differs["repositories"]) == ("lost", "github-pat", ["shop"])
     assert differs["cause"].startswith("hidden by 8.30.1's own [allowlist] paths")
     for line in (lost, differs):

@@ -1,5 +1,6 @@
 """What is to review in a comparison, as the lines that would approve it."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -34,7 +35,10 @@ def lines_to_approve(session: Session, said: Mapping[str, str]) -> Iterator[tupl
         if moved.rules_lost or moved.places_lost:
             item = upgrade_item(session, candidate.name, moved.rules_lost, moved.places_lost, said)
             lost = Moves(rules_lost=moved.rules_lost, places_lost=moved.places_lost)
-            yield Line(UPGRADES, item), f"{title}: {'; '.join(lost.grouped(_title(session, candidate)))}"
+            yield (
+                Line(UPGRADES, item),
+                f"{title}: {'; '.join(lost.grouped(_title(session, candidate), at_most=sys.maxsize))}",
+            )
         if saved:
             continue
         real = compared_repositories(session, first, candidate.name)

@@ -194,6 +194,7 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
             if hidden := compared.hidden_by(pair, lost):
                 yield ""
                 yield f"{markdown(place_of(lost))} ({markdown(lost.rule_id)}): {markdown(hidden)}."
+        yield from _moved_rules(pair)
         if judged := compared.judged_as(pair):
             yield from pair_judge_markdown(judged)
     yield from _rule_table("Rules", candidates, [one.planted() for one in candidates])
@@ -204,6 +205,14 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
         yield from _pair_lines(pair)
     for one in candidates:
         yield from _error_book(one)
+
+
+def _moved_rules(pair: Pair) -> Iterator[str]:
+    """All rules whose samples one of the two alone finds; the verdict's line names the first of them."""
+    for title, rules in (("Rules lost", pair.moves.rules_lost), ("Rules gained", pair.moves.rules_gained)):
+        if rules:
+            yield ""
+            yield f"{title}: {', '.join(map(markdown, rules))}."
 
 
 def _rule_table(title: str, candidates: Sequence[Evaluated], metrics: Sequence[Metrics]) -> Iterator[str]:

@@ -117,24 +117,27 @@ class Moves:
                 yield f"{len(names)} {one if len(names) == 1 else many} ({few(names, NAMED_AT_MOST)})"
         yield from self._accepted()
 
-    def grouped(self, candidate: str) -> Iterator[str]:
-        """The same of two builds: places by what they are, since nobody has asked for the difference."""
+    def grouped(self, candidate: str, at_most: int = NAMED_AT_MOST) -> Iterator[str]:
+        """The same of two builds: places by what they are, since nobody has asked for the difference.
+
+        `at_most` is how many of each are named.
+        """
         if self.upgrades:
-            yield from self.to_review().grouped(candidate)
+            yield from self.to_review().grouped(candidate, at_most)
             yield from self._upgraded()
             return
         if self.rules_lost:
             lost = numbered(len(self.rules_lost), "rule")
-            yield f"{lost} that {candidate} does not find ({few(self.rules_lost, NAMED_AT_MOST)})"
-        yield from _by_family(self.places_lost, 0, candidate)
+            yield f"{lost} that {candidate} does not find ({few(self.rules_lost, at_most)})"
+        yield from _by_family(self.places_lost, 0, candidate, at_most)
         if self.entries_wider:
-            listed = few(self.entries_wider, NAMED_AT_MOST)
+            listed = few(self.entries_wider, at_most)
             hide = "1 entry hides" if len(self.entries_wider) == 1 else f"{len(self.entries_wider)} entries hide"
             yield f"{hide} more with {candidate} ({listed})"
         if self.rules_gained:
             fire = "1 more rule fires" if len(self.rules_gained) == 1 else f"{len(self.rules_gained)} more rules fire"
-            yield f"{fire} ({few(self.rules_gained, NAMED_AT_MOST)})"
-        yield from _by_family(self.places_gained, 1, candidate)
+            yield f"{fire} ({few(self.rules_gained, at_most)})"
+        yield from _by_family(self.places_gained, 1, candidate, at_most)
         yield from self._accepted()
 
     def _upgraded(self) -> Iterator[str]:
@@ -232,12 +235,12 @@ def _is_wider(one: Hiding, before: Surveyed, after: Surveyed) -> bool:
     return one.kind != BY_PATH and one.rules > max(other.rules for other in known) + more_rules
 
 
-def _by_family(titles: Collection[str], number: int, candidate: str) -> Iterator[str]:
+def _by_family(titles: Collection[str], number: int, candidate: str, at_most: int) -> Iterator[str]:
     for family, texts in _FAMILIES.items():
         cases = [case for name, _, case in (title.partition(":") for title in titles) if name == family]
         if cases:
             text = texts[number].format(s="s" * (len(cases) != 1), name=candidate)
-            yield f"{len(cases)} {text}: {few(cases, NAMED_AT_MOST)}"
+            yield f"{len(cases)} {text}: {few(cases, at_most)}"
 
 
 def _only(one: Mapping[str, bool], other: Mapping[str, bool]) -> Iterator[str]:
