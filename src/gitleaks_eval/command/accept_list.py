@@ -6,15 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gitleaks_eval.command.asking import told
 from gitleaks_eval.command.line import INTERRUPTED
-from gitleaks_eval.command.list_run import ALLOWED, count_all, list_settings, refuse_others, root_of, say, where
+from gitleaks_eval.command.list_run import (
+    ALLOWED,
+    count_all,
+    list_settings,
+    listed_in,
+    refuse_others,
+    root_of,
+    say,
+    where,
+)
 from gitleaks_eval.config.beside_edit import Line
-from gitleaks_eval.corpora.kinds.labels import files_by_repository
 from gitleaks_eval.engine.accepting import accept_lines, asked_at_terminal, refuse_ci
 from gitleaks_eval.engine.approving import DIFFERENCES, group_item
 from gitleaks_eval.engine.fleet_run import Counted, laid_out
 from gitleaks_eval.reports.real_differences import group_text
 from gitleaks_eval.reports.repository_rows import Spool
-from gitleaks_eval.repositories.listed import read_list
 
 NAME = "accept"
 
@@ -33,9 +40,7 @@ def _accepted(options: argparse.Namespace, foreign: Sequence[str]) -> int:
     asked = asked_at_terminal(options.gitleaks_why or "", asks=not options.gitleaks_yes)
     place = where(options)
     settings = list_settings(root_of(options))
-    given = settings.real_repositories
-    assert given  # noqa: S101 - refused above
-    listed = read_list(given.value, given.base, files_by_repository(settings.root))
+    listed = listed_in(settings)
     with laid_out(settings, listed, say) as laid, tempfile.TemporaryFile(dir=laid.folder) as file:
         counted = Counted(laid.question, Spool(file))
         if not count_all(laid, listed.listed, place, counted):

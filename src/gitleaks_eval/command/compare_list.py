@@ -11,10 +11,9 @@ from pathlib import Path
 from gitleaks_eval.command.asking import FAILED, PASSED, told
 from gitleaks_eval.command.extras import Table, table_maker
 from gitleaks_eval.command.line import INTERRUPTED
-from gitleaks_eval.command.list_run import count_all, list_settings, refuse_others, root_of, say, where
+from gitleaks_eval.command.list_run import count_all, list_settings, listed_in, refuse_others, root_of, say, where
 from gitleaks_eval.command.shard import shard_of
 from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.corpora.kinds.labels import files_by_repository
 from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.fleet_run import Counted, laid_out, lines_to_change
 from gitleaks_eval.engine.settings import report_folder
@@ -24,7 +23,6 @@ from gitleaks_eval.reports.report import FLEETS, ROWS, SHARDS, TABLE
 from gitleaks_eval.reports.repository_rows import Spool
 from gitleaks_eval.reports.shards import is_of_shard, shard_pieces
 from gitleaks_eval.reports.streamed import streamed
-from gitleaks_eval.repositories.listed import read_list
 from gitleaks_eval.scoring.comparison import failing_verdicts
 
 NAME = "compare"
@@ -49,9 +47,7 @@ def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
     table = table_maker(asked=bool(options.parquet))
     asked = where(options)
     settings = list_settings(root)
-    given = settings.real_repositories
-    assert given  # noqa: S101 - refused above
-    listed = read_list(given.value, given.base, files_by_repository(settings.root))
+    listed = listed_in(settings)
     name = SHARDS[0].named(f"{shard[0]}-of-{shard[1]}") if shard else ROWS
     with ExitStack() as stack:
         laid = stack.enter_context(laid_out(settings, listed, say))

@@ -14,6 +14,7 @@ from gitleaks_eval.command.list_options import SETTINGS
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import numbered, printable
+from gitleaks_eval.corpora.kinds.labels import files_by_repository
 from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.fleet import Fleet, Progress, Workers
 from gitleaks_eval.engine.fleet_local import LocalWorkers
@@ -24,7 +25,7 @@ from gitleaks_eval.engine.store import Files, Nowhere, Store, what_is_asked
 from gitleaks_eval.engine.stores import files_at
 from gitleaks_eval.reports.real_differences import row_numbers
 from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE
-from gitleaks_eval.repositories.listed import Listed
+from gitleaks_eval.repositories.listed import Listed, RepositoryList, read_list
 from gitleaks_eval.scoring.fleet import RepositoryRow
 
 STORE = "comparison-store"
@@ -179,6 +180,17 @@ def list_settings(root: Root) -> Settings:
     if len(settings.candidates) < 2:
         raise InputError("there is one candidate alone; name two versions or configurations")
     return settings
+
+
+def listed_in(settings: Settings) -> RepositoryList:
+    """The repositories that the settings of a run name, with the files of labels that the project has of them.
+
+    Raises:
+        InputError: when the list or a file of labels cannot be read or is wrong.
+    """
+    given = settings.real_repositories
+    assert given  # noqa: S101 - `refuse_others` has refused a line without any
+    return read_list(given.value, given.base, files_by_repository(settings.root))
 
 
 def _number(text: str | None, option: str, default: int) -> int:

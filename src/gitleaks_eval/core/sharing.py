@@ -38,7 +38,7 @@ def made_once(place: Path, make: Callable[[], bytes]) -> Path:
     """
     product, failure, lock = product_of(place), failure_of(place), place.with_name(f"{place.name}.lock")
     if product.exists():
-        # It has its name only when it is whole, and stays.
+        # It has its name only when it is whole, and stays: nobody has to wait for a lock.
         return product
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

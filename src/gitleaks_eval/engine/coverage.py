@@ -120,10 +120,7 @@ def surveyed(session: Session, candidate: Candidate) -> Coverage:
         EvaluationError: when a scan failed: then nothing is known.
     """
     place = _place(session, candidate.name)
-    # Each test asks: once it is there, whole, nobody has to wait for a lock.
-    if not (path := product_of(place)).exists():
-        path = made_once(place, lambda: json.dumps(_survey(session, candidate).as_json()).encode())
-    return _read(path)
+    return _read(made_once(place, lambda: json.dumps(_survey(session, candidate).as_json()).encode()))
 
 
 def start_survey(session: Session, candidate: Candidate) -> None:
