@@ -44,6 +44,7 @@ LANES = 2
 UNITS_AT_MOST, OTHERS_AT_MOST = 12, 12
 # A file is given up after so many seconds and so many times what it takes; when nobody knows that yet, later.
 PATIENCE_SECONDS, PATIENCE, FIRST_SECONDS = 60, 4, 900
+LONG_AGO = 1_000_000_000
 # They need a network or a browser.
 NOT_RUN = {"install", "browser"}
 # What a test file executed is kept here; it depends on these.
@@ -61,6 +62,7 @@ class Lane:
     broken: set[str] = field(default_factory=set)
     # How long each test file takes.
     seconds: dict[Path, float] = field(default_factory=dict)
+    written: int = 0
 
     def notices(self, mutant: Mutant, tests: Iterable[Path]) -> str | None:
         """The first test in these files that fails with the mutant, twice, and passes without it."""
@@ -72,11 +74,11 @@ class Lane:
         while True:
             others = [f"--deselect={name}" for name in sorted(self.broken)]
             try:
-                place.write_text(mutated(source, mutant.index), encoding="utf-8")
+                self._write(place, mutated(source, mutant.index))
                 # What fails once may have been in want of time.
                 fails = not self._passes(test, *others) and not self._passes(test, "--lf", *others)
             finally:
-                place.write_bytes(source)
+                self._write(place, source.decode())
             if not fails:
                 return None
             failed = self._failed()
@@ -109,10 +111,16 @@ class Lane:
             names.setdefault(self.folder / mutant.path, {})[mutant.index] = mutant.name
         sources = {path: path.read_bytes() for path in names}
         for path, source in sources.items():
-            path.write_text(probed(source, names[path], self.folder.parent / "noted"), encoding="utf-8")
+            self._write(path, probed(source, names[path], self.folder.parent / "noted"))
         yield
         for path, source in sources.items():
-            path.write_bytes(source)
+            self._write(path, source.decode())
+
+    def _write(self, path: Path, text: str) -> None:
+        """Write it with a time of its own: by the second of that, Python knows what is compiled."""
+        path.write_text(text, encoding="utf-8")
+        self.written += 1
+        os.utime(path, (LONG_AGO + self.written,) * 2)
 
     def _passes(self, test: Path, *options: str) -> bool:
         """Whether a file passes; with `--lf` what failed in the run before, or all of what did not end."""
@@ -126,8 +134,8 @@ class Lane:
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(paths),
-            # A mutant must not be taken for the file that stood there in the same second.
-            "PYTHONDONTWRITEBYTECODE": "1",
+            # All but one module are the same in each run.
+            "PYTHONDONTWRITEBYTECODE": "",
             "HOME": str(home),
             "XDG_CACHE_HOME": str(home / ".cache"),
             "TMPDIR": str(home / "tmp"),

@@ -13,7 +13,8 @@ from pages import comparison, documents, evaluation
 from playwright.sync_api import Browser, Page, sync_playwright
 from shown import ROOT, blocks, problems_of
 
-from gitleaks_eval.judges.pairwise import ORDERS, Order, agreed
+from gitleaks_eval.judges.pair_verdict import Order
+from gitleaks_eval.judges.pairwise import ORDERS, agreed
 from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
 
 pytestmark = pytest.mark.browser

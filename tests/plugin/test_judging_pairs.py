@@ -24,7 +24,8 @@ from ran import RESULTS, Ran, run
 
 from gitleaks_eval.judges.asking import left_after
 from gitleaks_eval.judges.pair_evidence import Compared, evidence_of
-from gitleaks_eval.judges.pairwise import ORDERS, Order, agreed
+from gitleaks_eval.judges.pair_verdict import Order
+from gitleaks_eval.judges.pairwise import ORDERS, agreed
 from gitleaks_eval.judges.prompt import as_data
 from gitleaks_eval.judges.scoring import computed_call
 from gitleaks_eval.judges.settings import JudgeSettings

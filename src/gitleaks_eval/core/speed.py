@@ -2,7 +2,10 @@
 
 import contextlib
 import gc
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 
 # For a scan of so few bytes a second core only adds work: the time is the same.
 SMALL_BYTES = 1 << 18
@@ -39,3 +42,20 @@ def freeze() -> None:
 def cores_beside_others(added_bytes: int) -> int | None:
     """How many cores a scan of so many bytes may use beside other scans; None for all."""
     return 1 if added_bytes < SMALL_BYTES else None
+
+
+class _WithoutRewriting:
+    """Finds modules of this package, but for tests, as Python itself does."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Where the module is; None for all that is not ours."""
+        package, _, last = name.rpartition(".")
+        is_ours = package.partition(".")[0] == "gitleaks_eval" and not last.startswith("test_")
+        return PathFinder.find_spec(name, path, target) if is_ours else None
+
+
+def load_without_rewriting() -> None:
+    """Spare 0.1 s a run: pytest rewrites the assertions of each module of a plugin, and only tests gain by that."""
+    if _WithoutRewriting not in sys.meta_path:
+        sys.meta_path.insert(0, _WithoutRewriting)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitleaks_eval.checks import CHECK_MARK
-from gitleaks_eval.core.speed import collector_paused
+from gitleaks_eval.core.speed import collector_paused, load_without_rewriting
 from gitleaks_eval.engine.option_table import BY_NAME, FLAG, OPTIONS, grouped
 from gitleaks_eval.plugin import hookspecs
 from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_flag
@@ -18,6 +18,8 @@ from gitleaks_eval.plugin.folders import FOLDERS, JUDGES, is_shipped, names_a_ch
 
 if TYPE_CHECKING:
     from gitleaks_eval.plugin.items import Items
+
+load_without_rewriting()
 
 LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 

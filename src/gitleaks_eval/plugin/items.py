@@ -21,10 +21,10 @@ from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
 from gitleaks_eval.engine.kinds import RULES
 from gitleaks_eval.engine.relieved import accepted_in, explained
+from gitleaks_eval.plugin import later
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
-from gitleaks_eval.plugin.judges import JudgeHooks, register_judge_fixtures
 from gitleaks_eval.plugin.outcome import (
     Left,
     excuse_report,
@@ -65,7 +65,7 @@ def register_items(config: pytest.Config, part: TakingPart) -> "Items":
     items = Items(config, part)
     config.pluginmanager.register(items, ITEMS)
     if part.judging:
-        config.pluginmanager.register(JudgeHooks(part.judging), "gitleaks_eval_judging")
+        config.pluginmanager.register(later.judges.JudgeHooks(part.judging), "gitleaks_eval_judging")
     return items
 
 
@@ -117,7 +117,7 @@ class Items:
         module: _CheckModule = _CheckModule.from_parent(parent, path=module_path, nodeid=nodeid)
         # Nearer than a user's conftest.py: an `analysis` of theirs must not be what the shipped checks look at.
         if module_path.parent == JUDGES and self.judging:
-            register_judge_fixtures(module, self.judging)
+            later.judges.register_judge_fixtures(module, self.judging)
         elif module_path.parent == SURVEYS:
             module.left_out = register_survey_fixtures(module, self.session, self.left)
             if RULES in self.session.settings.surveys:

@@ -10,7 +10,7 @@ import gitleaks_eval
 from gitleaks_eval.analysis.matching import MISSED, UNEXPECTED, alias_of
 from gitleaks_eval.analysis.metrics import Counts, Metrics, corpus_rate_texts, rate_texts
 from gitleaks_eval.core.text import json_value, markdown
-from gitleaks_eval.judges.pairwise import PairVerdict
+from gitleaks_eval.judges.pair_verdict import PairVerdict
 from gitleaks_eval.judges.verdict import Call
 from gitleaks_eval.reports.comparison_places import place_cells, places_json
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists

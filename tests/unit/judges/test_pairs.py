@@ -10,7 +10,8 @@ from builders import secret
 from gitleaks_eval.config.beside import Upgrade
 from gitleaks_eval.judges import asking
 from gitleaks_eval.judges.pair_evidence import Compared
-from gitleaks_eval.judges.pairwise import ORDERS, Order, PairPanel, PairVerdict, agreed, judge_pairs, opinion_of
+from gitleaks_eval.judges.pair_verdict import Order, PairVerdict
+from gitleaks_eval.judges.pairwise import ORDERS, PairPanel, agreed, judge_pairs, opinion_of
 from gitleaks_eval.judges.question import ClientOptions, Question, Reply, Verdicts
 from gitleaks_eval.judges.settings import HEURISTIC, REPLAY, JudgeSettings
 from gitleaks_eval.reports.pair_judge import pair_judge_lines

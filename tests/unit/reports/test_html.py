@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from pages import comparison, documents, evaluation
 
-from gitleaks_eval.judges.pairwise import ORDERS, Order, agreed
+from gitleaks_eval.judges.pair_verdict import Order
+from gitleaks_eval.judges.pairwise import ORDERS, agreed
 from gitleaks_eval.judges.verdict import Verdict
 from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
 from gitleaks_eval.reports.html_first import next_action, tiles, verdict, why
