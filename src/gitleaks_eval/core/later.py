@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import FrameType, ModuleType
 
-from gitleaks_eval.core.speed import collector_paused
+from gitleaks_eval.core.speed import loading
 
 
 def loaded_later(*modules: str) -> Callable[[str], ModuleType]:
@@ -20,7 +20,7 @@ def loaded_later(*modules: str) -> Callable[[str], ModuleType]:
     def load(name: str) -> ModuleType:
         if name not in of_name:
             raise AttributeError(f"none of the modules that are loaded later is {name!r}")
-        with _interrupted_afterwards(), collector_paused():
+        with _interrupted_afterwards(), loading():
             return import_module(of_name[name])
 
     return load

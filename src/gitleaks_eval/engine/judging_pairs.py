@@ -1,7 +1,7 @@
 """The pairwise judge of a run that compares: its pairs, the traces of both sides, and the verdicts."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
 
@@ -28,11 +28,21 @@ def check_pairwise(settings: JudgeSettings) -> None:
     template_of(PAIRWISE, TEMPLATES, settings.prompts)
 
 
-def judged_pairs(session: Session, compared: Compared, runs: Mapping[str, Run], settings: JudgeSettings) -> Compared:
-    """The comparison with what the pairwise judge says of each pair with the baseline; it decides nothing.
+@dataclass(frozen=True, slots=True)
+class PairwiseJudge:
+    """The pairwise judge as a run asks it."""
 
-    `runs` are by the name of the candidate. What other judges of these runs have asked counts against the limits.
-    """
+    settings: JudgeSettings
+
+    def judged(self, session: Session, compared: Compared, runs: Mapping[str, Run]) -> Compared:
+        """The comparison with what the judge says of each pair with the baseline; it decides nothing.
+
+        `runs` are by the name of the candidate. What other judges of these runs have asked counts against the limits.
+        """
+        return _judged(session, compared, runs, self.settings)
+
+
+def _judged(session: Session, compared: Compared, runs: Mapping[str, Run], settings: JudgeSettings) -> Compared:
     names = {shown_name(name, run): name for name, run in runs.items()}
     sides = {one.name: one for one in compared.candidates}
     pairs = [

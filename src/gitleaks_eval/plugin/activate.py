@@ -65,6 +65,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         config.pluginmanager.register(begin, "gitleaks_eval_controller")
     else:
         later.items.register_items(config, part)
+    if part.judging:
+        later.judges.register_judges(config, part.judging)
     for category in CATEGORIES:
         config.addinivalue_line("markers", f"{category_marker(category)}: the category {category}")
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")

@@ -189,8 +189,8 @@ class Begin:
                 settings.reports.refuse_foreign(names)
 
     def _judges(self) -> Iterator[str]:
-        used = self._part.judging.settings if self._part.judging else self._part.pairwise
-        if used:
+        if one := self._part.judging or self._part.pairwise:
+            used = one.settings
             by = f"({' '.join(filter(None, (used.mode, used.model)))})"
             number = len(self._part.judging.judges) if self._part.judging else 0
             names = [f"{number} judges"] * bool(number) + ["the pairwise judge"] * bool(self._part.pairwise)

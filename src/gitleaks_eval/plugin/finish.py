@@ -18,7 +18,6 @@ from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses,
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.judges.verdict import Combined, Judged, combine
-from gitleaks_eval.plugin import later
 from gitleaks_eval.plugin.command_line import is_typed, selects
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.junit import add_suite_properties
@@ -100,9 +99,7 @@ class Finish:
                 self._compared = compared(self._session, runs)
             if self._compared and self._items.pairwise:
                 with self._under_way("asking the judge of pairs"):
-                    self._compared = later.judging_pairs.judged_pairs(
-                        self._session, self._compared, runs, self._items.pairwise
-                    )
+                    self._compared = self._items.pairwise.judged(self._session, self._compared, runs)
             self._fail(session)
         add_suite_properties(self._config, runs)
         if self._is_full:

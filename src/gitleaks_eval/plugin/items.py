@@ -21,7 +21,6 @@ from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
 from gitleaks_eval.engine.kinds import RULES
 from gitleaks_eval.engine.relieved import accepted_in, explained
-from gitleaks_eval.plugin import later
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
@@ -64,8 +63,6 @@ def register_items(config: pytest.Config, part: TakingPart) -> "Items":
     """Let what takes part collect and be run."""
     items = Items(config, part)
     config.pluginmanager.register(items, ITEMS)
-    if part.judging:
-        config.pluginmanager.register(later.judges.JudgeHooks(part.judging), "gitleaks_eval_judging")
     return items
 
 
@@ -107,7 +104,10 @@ class Items:
             return None
         patterns = self._config.getini("python_files")
         usual = parent.session.isinitpath(file_path) or any(fnmatch(file_path.name, pattern) for pattern in patterns)
-        return None if usual else self.pytest_pycollect_makemodule(file_path, parent)
+        if usual:
+            return None
+        made: pytest.Module = parent.ihook.pytest_pycollect_makemodule(module_path=file_path, parent=parent)
+        return made
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
         """Give our modules outside rootdir their path as node id, so that it can be pasted back."""
@@ -116,9 +116,7 @@ class Items:
         nodeid: Any = None if self.session.settings.root in module_path.parents else module_path.as_posix()
         module: _CheckModule = _CheckModule.from_parent(parent, path=module_path, nodeid=nodeid)
         # Nearer than a user's conftest.py: an `analysis` of theirs must not be what the shipped checks look at.
-        if module_path.parent == JUDGES and self.judging:
-            later.judges.register_judge_fixtures(module, self.judging)
-        elif module_path.parent == SURVEYS:
+        if module_path.parent == SURVEYS:
             module.left_out = register_survey_fixtures(module, self.session, self.left)
             if RULES in self.session.settings.surveys:
                 module.more = self._own_files
@@ -126,7 +124,7 @@ class Items:
             module.left_out = register_real_fixtures(module, self.session)
         elif module_path.parent in {LINT, FINDINGS}:
             register_fixtures_beside(module, self.session)
-        elif not self._config.getoption("showfixtures"):
+        elif module_path.parent == CHECKS and not self._config.getoption("showfixtures"):
             register_fixtures(module, self.session, self.left)
         return module
 

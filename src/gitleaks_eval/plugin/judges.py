@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -10,14 +11,15 @@ from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
-from gitleaks_eval.engine.judging_pairs import check_pairwise
+from gitleaks_eval.engine.judging_pairs import PairwiseJudge, check_pairwise
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.judges.case import JUDGE_NODE, Case
 from gitleaks_eval.judges.judge import Judge
-from gitleaks_eval.judges.settings import JudgeSettings, read_judge_settings
+from gitleaks_eval.judges.settings import read_judge_settings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Verdict
 from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
+from gitleaks_eval.plugin.folders import JUDGES
 
 CASE: pytest.StashKey[Case] = pytest.StashKey()
 VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()
@@ -25,7 +27,7 @@ VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()
 
 def begin_judging(
     config: pytest.Config, root: Root, session: Session, *, alone: bool
-) -> tuple[Judging | None, JudgeSettings | None]:
+) -> tuple[Judging | None, PairwiseJudge | None]:
     """The judges of one candidate, None where there are several; and how pairs are judged, None where none is.
 
     Raises:
@@ -33,9 +35,9 @@ def begin_judging(
     """
     settings, compares = read_judge_settings(root, session.settings.output), session.settings.compares
     check_sdk(settings)
-    pairwise = settings if compares else None
+    pairwise = PairwiseJudge(settings) if compares else None
     if pairwise:
-        check_pairwise(pairwise)
+        check_pairwise(settings)
     if len(session.settings.candidates) > 1:
         refuse_too_many_calls(settings, 0, planned_for_pairs(session.settings, settings))
         return None, pairwise
@@ -61,11 +63,26 @@ def ask_users(config: pytest.Config, judges: list[Judge]) -> None:
         raise InputError(f"{source}: {printable(repr(wrong[0]))[:100]} is no gitleaks_eval.judges.Judge")
 
 
+def register_judges(config: pytest.Config, judging: Judging) -> None:
+    """Let the tests of judges ask for what they need, and attach what they leave."""
+    config.pluginmanager.register(JudgeHooks(judging), "gitleaks_eval_judging")
+
+
 @dataclass(frozen=True, slots=True)
 class JudgeHooks:
     """The hooks for the tests of judges."""
 
     judging: Judging
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pycollect_makemodule(
+        self, module_path: Path
+    ) -> Generator[None, pytest.Module | None, pytest.Module | None]:
+        """Give the module of judges its fixtures: nearer than a user's conftest.py."""
+        module = yield
+        if module and module_path.parent == JUDGES:
+            _register_fixtures(module, self.judging)
+        return module
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -77,8 +94,9 @@ class JudgeHooks:
         if case := _case(item):
             item.stash[CASE] = case
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Only selected judges call."""
+        """Only selected judges call; where they are too many, nothing begins."""
         names = {item.stash[CASE].name for item in session.items if CASE in item.stash}
         if not hasattr(session.config, "workerinput"):
             self._select(names)
@@ -123,8 +141,7 @@ class JudgeHooks:
         return report
 
 
-def register_judge_fixtures(node: pytest.Module, judging: Judging) -> None:
-    """Register what the judges' tests ask for."""
+def _register_fixtures(node: pytest.Module, judging: Judging) -> None:
     cases = judging.cases
 
     def judge(request: pytest.FixtureRequest) -> Case:

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING
 from gitleaks_eval.core.later import loaded_later
 
 if TYPE_CHECKING:
-    from gitleaks_eval.engine import coverage, judging_pairs
+    from gitleaks_eval.engine import coverage
     from gitleaks_eval.plugin import finish, items, judges
     from gitleaks_eval.reports import files
 
-    __all__ = ["coverage", "files", "finish", "items", "judges", "judging_pairs"]
+    __all__ = ["coverage", "files", "finish", "items", "judges"]
 else:
     __getattr__ = loaded_later(
         "gitleaks_eval.engine.coverage",
-        "gitleaks_eval.engine.judging_pairs",
         "gitleaks_eval.plugin.finish",
         "gitleaks_eval.plugin.items",
         "gitleaks_eval.plugin.judges",

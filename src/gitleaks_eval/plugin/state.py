@@ -10,7 +10,7 @@ from gitleaks_eval.engine.session import Session
 
 if TYPE_CHECKING:
     from gitleaks_eval.engine.judging import Judging
-    from gitleaks_eval.judges.settings import JudgeSettings
+    from gitleaks_eval.engine.judging_pairs import PairwiseJudge
 
 ITEMS = "gitleaks_eval_evaluation"
 WORKER_INPUT = "gitleaks_eval"
@@ -26,4 +26,4 @@ class TakingPart:
     session: Session
     checks: bool
     judging: "Judging | None" = None
-    pairwise: "JudgeSettings | None" = None
+    pairwise: "PairwiseJudge | None" = None

@@ -2,12 +2,16 @@
 
 import ast
 import gc
+import sys
 from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
 
 import pytest
 
+from gitleaks_eval import config
 from gitleaks_eval.core.resources import PACKAGE
-from gitleaks_eval.core.speed import SMALL_BYTES, collector_paused, cores_beside_others
+from gitleaks_eval.core.speed import SMALL_BYTES, collector_paused, cores_beside_others, loading
 
 
 @pytest.mark.parametrize("was_on", [True, False])
@@ -37,3 +41,29 @@ def test_one_module_alone_touches_the_collector() -> None:
         if isinstance(node, ast.Import) and any(alias.name == "gc" for alias in node.names)
     }
     assert imports == {"core/speed.py"}
+
+
+def test_what_is_loaded_is_found_by_nobody_elses_finder_and_afterwards_all_are_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    class Rewriting:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            asked.append(name)
+
+    monkeypatch.setattr(config, "names", config.names)
+    for name in ("gitleaks_eval.config.names", "gitleaks_eval.lint.test_config_lint", "colorsys"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Rewriting, *sys.meta_path])
+    before = list(sys.meta_path)
+    with loading():
+        import_module("gitleaks_eval.config.names")
+        assert asked == []
+        import_module("colorsys")
+        with suppress(ZeroDivisionError), loading():
+            raise ZeroDivisionError
+        find_spec("gitleaks_eval.lint.test_config_lint")
+    assert asked == ["colorsys", "gitleaks_eval.lint.test_config_lint"]
+    assert sys.meta_path == before
