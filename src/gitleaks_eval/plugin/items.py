@@ -15,6 +15,7 @@ from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, SURVEY, Collected, Identity
 from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.coverage.result import TEST
 from gitleaks_eval.engine.candidates import Candidate, Trial
@@ -79,6 +80,7 @@ class Items:
         self._config = config
         self._own_deselected: Counter[str] = Counter()
         self._category_marks: dict[str, pytest.MarkDecorator] = {}
+        self._on_the_way: Collection[Path] | None = None
 
     def collects(self, folder: Path) -> bool:
         """Whether this run has the tests of one of our folders."""
@@ -95,6 +97,13 @@ class Items:
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Register the fixtures here, where a user's own ones of those names go before them."""
         register_fixtures(session, self.session, self.left)
+
+    def pytest_ignore_collect(self, collection_path: Path, config: pytest.Config) -> bool | None:
+        """Look at nothing beside the way to our modules: a folder of packages may hold hundreds."""
+        if self._on_the_way is None:
+            session = config.pluginmanager.get_plugin("session")
+            self._on_the_way = frozenset(_only_passed(session)) if session else ()
+        return True if collection_path.parent in self._on_the_way else None
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | OwnTests | None:
         """Collect our modules also where the user's `python_files` would not."""
@@ -278,6 +287,13 @@ class Items:
     def pytest_sessionfinish(self) -> None:
         """Stop what still runs; the hook that ends the run goes before this one, and compares times."""
         self.session.close()
+
+
+def _only_passed(session: pytest.Session) -> Iterator[Path]:
+    """The folders above our modules that nobody asked to collect."""
+    for folder in (PACKAGE, *PACKAGE.parents):
+        if not any(map(session.isinitpath, (folder, *folder.parents))):
+            yield folder
 
 
 def trial_of(item: pytest.Item) -> Trial | None:
