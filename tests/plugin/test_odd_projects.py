@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from corpus import KEY, TOKEN, analysed_corpus, outcomes, report, write_truth
 
+from gitleaks_eval.core.resources import PACKAGE
+from gitleaks_eval.plugin.folders import FOLDERS
+
 pytestmark = pytest.mark.usefixtures("own_environment")
 
 
@@ -54,6 +57,23 @@ def test_the_import_machinery_is_as_it_was_when_tests_run(pytester: pytest.Pytes
     result = pytester.runpytest_subprocess("-pbefore", "--gitleaks-eval", *options, "test_theirs.py")
     assert "FAILED test_theirs" not in result.stdout.str()
     assert result.ret == 0
+
+
+def test_beside_the_way_to_our_modules_nothing_is_looked_at(pytester: pytest.Pytester, options: list[str]) -> None:
+    noting = """
+        from pathlib import Path
+        def pytest_collect_directory(path):
+            with Path("looked-at").open("a") as file:
+                file.write(f"{path}\\n")
+    """
+    pytester.makepyfile(noting=noting)
+    pytester.mkdir("theirs").joinpath("test_theirs.py").write_text("def test_theirs(): pass", encoding="utf-8")
+    result = pytester.runpytest_subprocess("-pnoting", "--gitleaks-eval", *options, "-v", ".")
+    result.stdout.fnmatch_lines(["theirs/test_theirs.py::test_theirs PASSED*"])
+    looked_at = {Path(line) for line in (pytester.path / "looked-at").read_text(encoding="utf-8").splitlines()}
+    assert pytester.path / "theirs" in looked_at
+    elsewhere = {path for path in looked_at if not path.is_relative_to(pytester.path)}
+    assert elsewhere <= {*FOLDERS, PACKAGE, *PACKAGE.parents}
 
 
 def test_other_peoples_folder_stays_as_it_is(pytester: pytest.Pytester, options: list[str]) -> None:

@@ -30,6 +30,8 @@ def environment() -> "Environment":
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
+        # Looking for constants takes as long as all else of compiling, and there is next to none.
+        optimized=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
