@@ -11,12 +11,13 @@ import pytest
 
 from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.entries import Entry, entries_of
 from gitleaks_eval.coverage.firing import ASKED_ALONE_AT_MOST, RULES_AT_MOST, TOO_MANY, Firing, RuleResult, ask_rules
 from gitleaks_eval.coverage.hidden_values import Found
 from gitleaks_eval.coverage.layers import Layer, Layers
 from gitleaks_eval.coverage.silencing import EntryResult, ask_entries, hiders_of
-from gitleaks_eval.coverage.subject import Asker, Findings, Subject, subject_of
+from gitleaks_eval.coverage.subject import Subject, subject_of
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scanners.build import ScannerBuild, probe

@@ -3,13 +3,14 @@
 from collections.abc import Collection, Iterable, Iterator
 from itertools import count, islice
 
+from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.entries import DISABLED, PATH, Entry
 from gitleaks_eval.coverage.layers import without
 from gitleaks_eval.coverage.paths import word
 from gitleaks_eval.coverage.rules import Dialect, Rule
 from gitleaks_eval.coverage.sample_repository import found_by_sample
 from gitleaks_eval.coverage.samples import Bench, Sample, bench, samples_or_reason
-from gitleaks_eval.coverage.subject import Asker, Findings, Subject
+from gitleaks_eval.coverage.subject import Subject
 
 SAMPLES = 5
 

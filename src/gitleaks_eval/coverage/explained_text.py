@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from gitleaks_eval.coverage.asker import Asker
 from gitleaks_eval.coverage.sample_repository import CANARY_PATH, canary_value
-from gitleaks_eval.coverage.subject import Asker
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe

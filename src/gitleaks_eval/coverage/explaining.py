@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from gitleaks_eval.config.tables import ALLOWLISTS, named, tables, value_of
 from gitleaks_eval.core.text import few, shown_path
+from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, STOPWORD, Entry, builtin_entries
 from gitleaks_eval.coverage.explained_text import NEUTRAL, Text, build_text, readable_text, without_comments
 from gitleaks_eval.coverage.foreseeing import entropy
@@ -20,7 +21,7 @@ from gitleaks_eval.coverage.rules import Rule, effective
 from gitleaks_eval.coverage.samples import holds_keyword
 from gitleaks_eval.coverage.separating import hidden_alone
 from gitleaks_eval.coverage.shown import shown_text
-from gitleaks_eval.coverage.subject import Asker, Findings, Subject
+from gitleaks_eval.coverage.subject import Subject
 
 NEAREST_AT_MOST = 8
 OTHER_RULE = "another rule"

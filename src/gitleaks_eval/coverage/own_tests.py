@@ -9,6 +9,7 @@ from itertools import count, islice
 
 from gitleaks_eval.config.beside import FINDS, IGNORES, PLACEHOLDER, Beside, RuleTest, refuse
 from gitleaks_eval.core.text import few
+from gitleaks_eval.coverage.asker import Findings
 from gitleaks_eval.coverage.charsets import holds, size
 from gitleaks_eval.coverage.firing import is_same
 from gitleaks_eval.coverage.foreseeing import entropy, matcher
@@ -20,7 +21,6 @@ from gitleaks_eval.coverage.result import FAILS, NOT_APPLICABLE, PASSES, Verdict
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.sample_repository import found_by_sample
 from gitleaks_eval.coverage.samples import Bench, NotSampledError, Sample, as_sample, makes, path_for, problems_of
-from gitleaks_eval.coverage.subject import Findings
 
 # How people call a form that has a longer name.
 SHORT = {"base64": "base64-line", "hex": "hex-encoded", "url": "url-encoded", "text": "raw"}

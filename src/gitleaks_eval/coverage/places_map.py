@@ -3,19 +3,12 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
 
 from gitleaks_eval.config.hiding import Entry
 from gitleaks_eval.coverage.places import Place, usual_places
 from gitleaks_eval.coverage.places_hiding import Hidden
 from gitleaks_eval.coverage.places_scan import Sight
-
-Status = Literal["seen", "allowlisted", "accepted", "not_scanned", "not_asked"]
-SEEN: Final = "seen"
-ALLOWLISTED: Final = "allowlisted"
-ACCEPTED: Final = "accepted"
-NOT_SCANNED: Final = "not_scanned"
-NOT_ASKED: Final = "not_asked"
+from gitleaks_eval.coverage.result import ACCEPTED, ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, Status
 
 
 @dataclass(frozen=True, slots=True)

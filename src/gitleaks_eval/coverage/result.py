@@ -2,12 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final, Literal
 
 RULE, PLACE, ENTRY, TOGETHER = "rule", "place", "entry", "entries"
 # An acceptance of an entry that is not there, and a test of a rule that a user wrote.
 ACCEPTANCE, TEST = "acceptance", "test"
 PASSES, FAILS, NOT_APPLICABLE = "passes", "fails", "not_applicable"
+# Of a usual place.
+Status = Literal["seen", "allowlisted", "accepted", "not_scanned", "not_asked"]
+SEEN: Final = "seen"
+ALLOWLISTED: Final = "allowlisted"
+ACCEPTED: Final = "accepted"
+NOT_SCANNED: Final = "not_scanned"
+NOT_ASKED: Final = "not_asked"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitleaks_eval.config.tables import ALLOWLISTS
+from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.entries import COMMIT, FILTER, OVERRIDE, PATH, Entry, builtin_entries
 from gitleaks_eval.coverage.firing import is_same
 from gitleaks_eval.coverage.foreseen_entries import Ready, entries_about, ready_for
@@ -14,7 +15,7 @@ from gitleaks_eval.coverage.rules import effective
 from gitleaks_eval.coverage.sample_repository import CANARY_PATH, canary_value, found_by_sample
 from gitleaks_eval.coverage.samples import Sample, bench
 from gitleaks_eval.coverage.separating import by_number, hidden_alone
-from gitleaks_eval.coverage.subject import Asker, Findings, Subject
+from gitleaks_eval.coverage.subject import Subject
 from gitleaks_eval.coverage.witness import (
     MANY,
     REPRESENTATIVES,

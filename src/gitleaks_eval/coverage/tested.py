@@ -11,7 +11,8 @@ from gitleaks_eval.coverage.entries import Entry
 from gitleaks_eval.coverage.firing import ALLOWLISTED as RULE_ALLOWLISTED
 from gitleaks_eval.coverage.firing import FIRES, NEVER_FIRES, NOT_SAMPLED, REPORTED_AS, Firing, OffRule
 from gitleaks_eval.coverage.layers import Spot
-from gitleaks_eval.coverage.places_map import ACCEPTED, ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, PlacesMap, Status
+from gitleaks_eval.coverage.places_map import PlacesMap
+from gitleaks_eval.coverage.result import ACCEPTED, ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, Status
 
 NAMED_AT_MOST = 2
 LISTED_AT_MOST = 3

@@ -17,25 +17,20 @@ from gitleaks_eval.coverage.hiding_entries import Hiding, Measure, acceptance_na
 from gitleaks_eval.coverage.layers import Spot
 from gitleaks_eval.coverage.lines import entry_lines
 from gitleaks_eval.coverage.places_hiding import Hidden
-from gitleaks_eval.coverage.places_map import (
-    ACCEPTED,
-    ALLOWLISTED,
-    NOT_ASKED,
-    NOT_SCANNED,
-    SEEN,
-    Placed,
-    PlacesMap,
-    accepted,
-    as_rows,
-)
+from gitleaks_eval.coverage.places_map import Placed, PlacesMap, accepted, as_rows
 from gitleaks_eval.coverage.result import (
     ACCEPTANCE,
+    ACCEPTED,
+    ALLOWLISTED,
     ENTRY,
     FAILS,
     NOT_APPLICABLE,
+    NOT_ASKED,
+    NOT_SCANNED,
     PASSES,
     PLACE,
     RULE,
+    SEEN,
     TOGETHER,
     Coverage,
     Verdict,

@@ -12,7 +12,8 @@ from pathlib import Path
 from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
-from gitleaks_eval.coverage.subject import Asker, Subject, subject_of
+from gitleaks_eval.coverage.asker import Asker
+from gitleaks_eval.coverage.subject import Subject, subject_of
 from gitleaks_eval.engine.asking import scanning
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.under_test import find_under_test

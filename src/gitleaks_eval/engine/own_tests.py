@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitleaks_eval.config.beside import LARGEST, Beside, RuleTest, refuse
 from gitleaks_eval.config.tables import tables, value_of
@@ -11,10 +12,13 @@ from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.coverage.own_tests import judged, neutral_file, planted_by
+from gitleaks_eval.coverage import later
 from gitleaks_eval.coverage.result import FAILS, TEST, Verdict, key
-from gitleaks_eval.coverage.samples import Bench, Sample, bench
-from gitleaks_eval.coverage.subject import Asker, Findings, Subject
+
+if TYPE_CHECKING:
+    from gitleaks_eval.coverage.asker import Asker, Findings
+    from gitleaks_eval.coverage.samples import Bench, Sample
+    from gitleaks_eval.coverage.subject import Subject
 
 _ITSELF = "itself"
 
@@ -26,7 +30,7 @@ def named_tests(besides: Sequence[Beside], root: Path) -> Iterator[tuple[str, Be
             yield f"{shown_path(beside.path, root)}:{test.spot.line} {test.name}", beside, test
 
 
-def check_rules(subject: Subject, besides: Sequence[Beside]) -> None:
+def check_rules(subject: "Subject", besides: Sequence[Beside]) -> None:
     """Refuse tests of rules that neither the configuration nor the scanner has.
 
     Raises:
@@ -44,7 +48,7 @@ def check_rules(subject: Subject, besides: Sequence[Beside]) -> None:
 
 
 def own_verdicts(
-    subject: Subject, besides: Sequence[Beside], asker: Asker, folder: Path, root: Path
+    subject: "Subject", besides: Sequence[Beside], asker: "Asker", folder: Path, root: Path
 ) -> dict[str, Verdict]:
     """How each test ends, by its key; scanned by the first process of the run that asks.
 
@@ -59,14 +63,16 @@ def own_verdicts(
     return {name: Verdict(**verdict) for name, verdict in left.items()}
 
 
-def _scanned(subject: Subject, besides: Sequence[Beside], asker: Asker, root: Path) -> dict[str, Verdict]:
-    on = bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
+def _scanned(subject: "Subject", besides: Sequence[Beside], asker: "Asker", root: Path) -> dict[str, Verdict]:
+    on = later.samples.bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
     named = list(named_tests(besides, root))
-    planted = planted_by([test for _, _, test in named], {rule.id: rule for rule in subject.effective.rules}, on)
+    planted = later.own_tests.planted_by(
+        [test for _, _, test in named], {rule.id: rule for rule in subject.effective.rules}, on
+    )
     files = {beside.path: _whole(beside, number, on) for number, beside in enumerate(besides)}
     samples = [sample for one in planted for _, sample in one.samples]
     findings = asker.changed(asker.built([*samples, *files.values()]), subject.layers)
-    verdicts = judged(planted, findings)
+    verdicts = later.own_tests.judged(planted, findings)
     named_verdicts = {}
     for (name, beside, test), verdict in zip(named, verdicts, strict=True):
         refused = _refused(beside, test, files[beside.path].path, findings)
@@ -75,16 +81,16 @@ def _scanned(subject: Subject, besides: Sequence[Beside], asker: Asker, root: Pa
     return named_verdicts
 
 
-def _whole(beside: Beside, number: int, on: Bench) -> Sample:
+def _whole(beside: Beside, number: int, on: "Bench") -> "Sample":
     """The file of tests itself: what a scan finds in it does not belong there."""
     try:
         text = read_input(beside.path, LARGEST).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         raise EvaluationError(f"{beside.path}: it was changed while it was read; run again") from None
-    return Sample(_ITSELF, neutral_file(f"itself{number}", on), text, "", "")
+    return later.samples.Sample(_ITSELF, later.own_tests.neutral_file(f"itself{number}", on), text, "", "")
 
 
-def _refused(beside: Beside, test: RuleTest, path: str, findings: Findings) -> str:
+def _refused(beside: Beside, test: RuleTest, path: str, findings: "Findings") -> str:
     """Which rule finds something in the lines of a test; empty when none does."""
     starts = sorted({other.spot.line for other in beside.tests} | {one.line for one in beside.accepts})
     end = next((line for line in starts if line > test.spot.line), None)

@@ -6,8 +6,7 @@ from itertools import islice
 
 from gitleaks_eval.checks.result import FAILED
 from gitleaks_eval.core.text import few, markdown, numbered
-from gitleaks_eval.coverage.places_map import ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN
-from gitleaks_eval.coverage.result import ENTRY, PLACE, TOGETHER
+from gitleaks_eval.coverage.result import ALLOWLISTED, ENTRY, NOT_ASKED, NOT_SCANNED, PLACE, SEEN, TOGETHER
 from gitleaks_eval.judges.verdict import INCOMPLETE
 from gitleaks_eval.reports.run import Run
 
