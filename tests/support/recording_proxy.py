@@ -4,7 +4,6 @@ import base64
 import contextlib
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -21,22 +20,26 @@ class Recorded:
     def before(self, port: int) -> Iterator[int]:
         """A proxy before a port of this machine, which may not be open yet; its own port."""
         threads: list[threading.Thread] = []
+        over = threading.Event()
         with socket.create_server(("127.0.0.1", 0)) as server:
-            threads.append(_thread(self._accept, server, port, threads))
+            threads.append(_thread(self._accept, server, port, over, threads))
             yield server.getsockname()[1]
+            over.set()
             # Whoever waits in accept() is woken by that.
             server.shutdown(socket.SHUT_RDWR)
             for thread in threads:
                 thread.join(10)
 
-    def _accept(self, server: socket.socket, port: int, threads: list[threading.Thread]) -> None:
+    def _accept(self, server: socket.socket, port: int, over: threading.Event, threads: list[threading.Thread]) -> None:
         with contextlib.suppress(OSError):
             while True:
                 near, _ = server.accept()
-                threads.append(_thread(self._serve, near, port))
+                threads.append(_thread(self._serve, near, port, over))
 
-    def _serve(self, near: socket.socket, port: int) -> None:
-        with near, _connected(port) as far:
+    def _serve(self, near: socket.socket, port: int, over: threading.Event) -> None:
+        with near, _connected(port, over) as far:
+            if far is None:
+                return
             kept = bytearray(), bytearray()
             self.streams += kept
             back = _thread(_pump, far, near, kept[1])
@@ -61,13 +64,19 @@ def _pump(one: socket.socket, other: socket.socket, kept: bytearray) -> None:
             end.shutdown(socket.SHUT_RDWR)
 
 
-def _connected(port: int) -> socket.socket:
-    for _ in range(600):
-        with contextlib.suppress(ConnectionRefusedError):
-            return socket.create_connection(("127.0.0.1", port))
-        # Who listens there is still starting.
-        time.sleep(0.1)
-    raise ConnectionRefusedError(port)
+@contextlib.contextmanager
+def _connected(port: int, over: threading.Event) -> Iterator[socket.socket | None]:
+    """A connection as soon as somebody listens there, who may still be starting; None where nobody does to the end."""
+    while not over.is_set():
+        try:
+            connection = socket.create_connection(("127.0.0.1", port))
+        except ConnectionRefusedError:
+            over.wait(0.1)
+            continue
+        with connection:
+            yield connection
+        return
+    yield None
 
 
 def forms(value: str) -> set[bytes]:
