@@ -1,5 +1,6 @@
 """What speed is promised, measured as whole processes in turn and printed as ratios: `nox -s bench`."""
 
+import itertools
 import json
 import os
 import resource
@@ -9,9 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
 from pathlib import Path
 
 from real import real
@@ -80,6 +80,11 @@ def cpu(command: Sequence[str | Path], folder: Path) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def new_folders(folder: Path) -> Iterator[str]:
+    """A cache for each run: what removes that of the run before is still at work on the disk when the next begins."""
+    return (str(folder / f"cache-{number}") for number in itertools.count())
+
+
 def inert(folder: Path) -> None:
     """Installed but not asked for, the plugin adds less than 10 ms to the start of pytest."""
     (folder / "test_nothing.py").write_text("def test_nothing():\n    pass\n", encoding="utf-8")
@@ -110,8 +115,7 @@ def cold(folder: Path) -> None:
     Those are of the nine, and of the canary after each of them in which nothing is to be found.
     """
     empty_tests(folder, 39, 9)
-    # A new one each time: what removes the last one is still at work on the disk when the next run begins.
-    caches = (str(folder / f"cache-{number}") for number in count())
+    caches = new_folders(folder)
     repositories = folder / "repositories"
     subprocess.run(
         [sys.executable, "-m", "gitleaks_eval.repositories", repositories], check=True, stdout=subprocess.DEVNULL
@@ -193,7 +197,7 @@ def coverage(folder: Path) -> None:
 
 def candidates(folder: Path) -> None:
     """Three candidates compared on the nine scenarios, against three times one of them, each with a cold cache."""
-    caches = (str(folder / f"cache-{number}") for number in count())
+    caches = new_folders(folder)
     tables = "".join(f"[tool.gitleaks-eval.candidates.{name}]\nbinary = '{BINARY}'\n" for name in "abc")
     (folder / "pyproject.toml").write_text(tables, encoding="utf-8")
 

@@ -226,11 +226,8 @@ def _taking_turn(turns: Path, title: str) -> Iterator[None]:
 
 def _naming(session: Session) -> "Naming":
     """What names the entries that hide places: of many entries it knows less in few scans."""
-    return (
-        partial(later.places_hiding.hidden_by, scans_at_most=EXACT_SCANS)
-        if session.exact
-        else later.places_hiding.hidden_by
-    )
+    hidden_by = later.places_hiding.hidden_by
+    return partial(hidden_by, scans_at_most=EXACT_SCANS) if session.exact else hidden_by
 
 
 def _own_rule(subject: "Subject", firing: "Firing") -> "OwnRule | None":

@@ -39,28 +39,28 @@ class PairwiseJudge:
 
         `runs` are by the name of the candidate. What other judges of these runs have asked counts against the limits.
         """
-        return _judged(session, compared, runs, self.settings)
+        names = {shown_name(name, run): name for name, run in runs.items()}
+        sides = {one.name: one for one in compared.candidates}
+        pairs = [
+            ComparedPair(pair, sides[pair.baseline], sides[pair.candidate], partial(compared.hidden_by, pair))
+            for pair in compared.deciding
+        ]
 
+        def reported(pair: Pair) -> Traces:
+            """Of what both report; a saved report has left no traces, and shows what is masked."""
+            benches = [session.workbench(names[name]) for name in (pair.baseline, pair.candidate) if name in names]
+            return reduce(or_, (bench.reported_traces(session.subjects) for bench in benches))
 
-def _judged(session: Session, compared: Compared, runs: Mapping[str, Run], settings: JudgeSettings) -> Compared:
-    names = {shown_name(name, run): name for name, run in runs.items()}
-    sides = {one.name: one for one in compared.candidates}
-    pairs = [
-        ComparedPair(pair, sides[pair.baseline], sides[pair.candidate], partial(compared.hidden_by, pair))
-        for pair in compared.deciding
-    ]
-
-    def reported(pair: Pair) -> Traces:
-        """Of what both report; a saved report has left no traces, and shows what is masked."""
-        benches = [session.workbench(names[name]) for name in (pair.baseline, pair.candidate) if name in names]
-        return reduce(or_, (bench.reported_traces(session.subjects) for bench in benches))
-
-    bench = session.workbench()
-    asked = [call for run in runs.values() if run.judged for call in run.judged.calls]
-    panel = PairPanel(left_after(settings, asked), settings.trace_id or bench.run_id, bench.traces(), reported)
-    try:
-        verdicts, calls = judge_pairs(pairs, panel)
-    except EvaluationError as error:
-        verdicts, calls = unjudged(pairs, panel, error), []
-    judged = {(one.pair.baseline, one.pair.candidate): verdict for one, verdict in zip(pairs, verdicts, strict=True)}
-    return replace(compared, judged=judged, calls=(*asked, *calls) if settings.observability else ())
+        bench = session.workbench()
+        asked = [call for run in runs.values() if run.judged for call in run.judged.calls]
+        panel = PairPanel(
+            left_after(self.settings, asked), self.settings.trace_id or bench.run_id, bench.traces(), reported
+        )
+        try:
+            verdicts, calls = judge_pairs(pairs, panel)
+        except EvaluationError as error:
+            verdicts, calls = unjudged(pairs, panel, error), []
+        judged = {
+            (one.pair.baseline, one.pair.candidate): verdict for one, verdict in zip(pairs, verdicts, strict=True)
+        }
+        return replace(compared, judged=judged, calls=(*asked, *calls) if self.settings.observability else ())

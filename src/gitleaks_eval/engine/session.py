@@ -11,6 +11,7 @@ from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.config.beside import Beside, file_at, files_beside
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage import later as coverage_later
 from gitleaks_eval.engine import later
 from gitleaks_eval.engine.candidates import Trial
 from gitleaks_eval.engine.settings import Settings
@@ -62,7 +63,7 @@ class Session:
         for besides in self.beside.values():
             for beside in besides:
                 if beside.tests:
-                    later.own_tests.check_tests(beside)
+                    coverage_later.own_tests.check_tests(beside)
         self._of_root = tuple(file_at(settings.root / NAME)) if settings.compares and reads_beside else ()
         self._subjects = subjects
         self._is_worker = is_worker
@@ -161,7 +162,7 @@ class Session:
         build = self.build(candidate)
         if build is None or one.configuration is None:
             raise EvaluationError("there is no scanner to ask")
-        return later.subject.subject_of(one.configuration, build, seed)
+        return coverage_later.subject.subject_of(one.configuration, build, seed)
 
     def obeyed(self, candidate: str) -> "Obeyed":
         """What the version of a candidate obeys in its configuration, and that of the baseline ignores.
