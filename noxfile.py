@@ -16,11 +16,15 @@ PYTHONS = nox.project.python_versions(PYPROJECT)
 OLDEST_PYTEST = f"pytest=={PYPROJECT['tool']['pytest']['minversion']}"
 RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
-# What depends on the version of Python or pytest, and on nothing that only developers install; within half a minute.
-# What is computed alone (checks, scores, judges) is the same on each of them, and `tests` runs its tests.
-SMOKE = """\
+# How the plugin meets Python and pytest, from what is installed to what a failed test says.
+PLUGIN = """\
 tests/plugin/test_installed.py::test_what_is_installed_works_in_an_empty_folder_and_its_node_ids_run_when_pasted_back
-tests/plugin/test_outcomes.py tests/unit/analysis/test_analyse.py tests/unit/analysis/test_envelope.py
+tests/plugin/test_outcomes.py
+""".split()
+# What depends on the version of Python, and on nothing that only developers install; within half a minute.
+# What is computed alone (checks, scores, judges) is the same on each, and `unit` runs it on the oldest and the newest.
+SMOKE = """\
+tests/unit/analysis/test_analyse.py tests/unit/analysis/test_envelope.py
 tests/unit/config/test_chain.py tests/unit/core/test_documents.py tests/unit/core/test_private_folder.py
 tests/unit/core/test_process.py tests/unit/core/test_text.py tests/unit/engine/test_candidates.py
 tests/unit/repositories/test_build.py tests/unit/scenarios/test_masking.py tests/unit/scenarios/test_pattern.py
@@ -61,6 +65,8 @@ def _starts(program: str) -> bool:
 
 
 THERE = _there()
+# Where a project breaks first: what an older one lacks, and what a newer one took away.
+EDGES = list(dict.fromkeys((THERE[0], THERE[-1])))
 
 nox.options.sessions = ["tests", "lint", "typecheck"]
 nox.options.error_on_missing_interpreters = True
@@ -79,15 +85,23 @@ def tests(session: nox.Session) -> None:
     session.run("pytest", *session.posargs)
 
 
-# Where there is no other Python, this one and the oldest pytest are still something else than `tests` runs.
-@nox.session(python=[name for name in THERE if name != RUNNING] or THERE)
-def smoke(session: nox.Session) -> None:
-    """Run what takes half a minute, from a wheel, on the other Pythons; on the first of them with the oldest pytest."""
+@nox.session(python=EDGES)
+def unit(session: nox.Session) -> None:
+    """Run the unit tests on the oldest Python, with the oldest pytest, and on the newest."""
     _say_what_is_not_there(session)
-    first = next(name for name in THERE if name != RUNNING or len(THERE) == 1)
-    session.install(".", "pytest-xdist", OLDEST_PYTEST if session.python == first else "pytest")
+    session.install("-e", ".[unit]", OLDEST_PYTEST if session.python == EDGES[0] else "pytest")
     session.run("pytest", "--version")
-    session.run("pytest", "-k", "not parallel", *(session.posargs or SMOKE))
+    # On the same examples: what differs is the Python.
+    session.run("pytest", "--hypothesis-profile=ci", *(session.posargs or ["tests/unit", *PLUGIN]))
+
+
+# Where there is no other Python, the wheel is still something else than `tests` runs.
+@nox.session(python=[name for name in THERE if name not in {*EDGES, RUNNING}] or THERE[-1:])
+def smoke(session: nox.Session) -> None:
+    """Run what takes half a minute, from a wheel, on the other Pythons."""
+    _say_what_is_not_there(session)
+    session.install(".", "pytest-xdist")
+    session.run("pytest", "-k", "not parallel", *(session.posargs or [*PLUGIN, *SMOKE]))
 
 
 @nox.session

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.judges import calibrate as calibrate_module
@@ -30,20 +29,6 @@ def heuristic() -> dict[str, Any]:
 
 
 # --- figures
-
-
-@pytest.mark.parametrize(
-    ("labels", "scores"),
-    [
-        ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]),
-        ([1, 2, 3, 4, 5], [5, 4, 3, 2, 1]),
-        ([1, 1, 2, 3, 5, 5, 4], [1, 2, 2, 4, 5, 3, 4]),
-        ([5, 5, 4, 3, 1], [5, 5, 5, 5, 5]),
-    ],
-)
-def test_kappa_is_that_of_scikit_learn(labels: list[int], scores: list[int]) -> None:
-    expected = cohen_kappa_score(labels, scores, weights="quadratic", labels=[1, 2, 3, 4, 5])
-    assert quadratic_kappa(labels, scores) == pytest.approx(expected)
 
 
 def test_a_constant_agrees_by_chance_alone() -> None:
