@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from builders import SHIPPED, copied_package
 from corpus import KEY, TOKEN, analysed_corpus, outcomes, report, write_truth
 
 from gitleaks_eval.core.resources import PACKAGE
@@ -74,6 +75,31 @@ def test_beside_the_way_to_our_modules_nothing_is_looked_at(pytester: pytest.Pyt
     assert pytester.path / "theirs" in looked_at
     elsewhere = {path for path in looked_at if not path.is_relative_to(pytester.path)}
     assert elsewhere <= {*FOLDERS, PACKAGE, *PACKAGE.parents}
+
+
+@pytest.mark.parametrize("left_out", [".venv", "tools"])
+@pytest.mark.parametrize(
+    "arguments", [["--gitleaks-eval", "."], ["-n2", "--gitleaks-eval", "."], []], ids=["named", "parallel", "addopts"]
+)
+def test_from_the_projects_own_environment_the_checks_are_collected_and_nothing_else_of_it(
+    pytester: pytest.Pytester,
+    options: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    left_out: str,
+) -> None:
+    addopts = "" if arguments else "addopts = --gitleaks-eval"
+    pytester.makeini(f"[pytest]\nnorecursedirs = tools\n{addopts}\n")
+    packages = pytester.path / left_out / "lib/python3/site-packages"
+    # Where a project's own environment stands, and is one: pytest goes into none.
+    package = copied_package(packages)
+    (pytester.path / left_out / "pyvenv.cfg").touch()
+    for folder in (pytester.path, packages, packages / "theirs", package, package.parents[2]):
+        folder.mkdir(exist_ok=True)
+        (folder / "test_theirs.py").write_text("def test_theirs(): pass", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(packages))
+    result = pytester.runpytest_subprocess(*arguments, *options)
+    assert (result.ret, sum(result.parseoutcomes().values())) == (0, 2 * SHIPPED + 1)
 
 
 def test_other_peoples_folder_stays_as_it_is(pytester: pytest.Pytester, options: list[str]) -> None:

@@ -1,17 +1,14 @@
 """Each thing that can be added is added in one place, and then works: here one of each is."""
 
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import git
+from builders import copied_package, git
 from corpus import KEY, TOKEN, analysed_corpus, report, write_analysis
-
-from gitleaks_eval.core.resources import PACKAGE, shipped_data
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
@@ -19,10 +16,7 @@ pytestmark = pytest.mark.usefixtures("own_environment")
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the package that every process of the test imports in place of the installed one."""
-    copy = tmp_path / "site" / PACKAGE.name
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("ground_truth", "synthetic_repos"):
-        shutil.copytree(shipped_data(name), copy / name, dirs_exist_ok=True)
+    copy = copied_package(tmp_path / "site")
     monkeypatch.setenv("PYTHONPATH", str(copy.parent))
     return copy
 

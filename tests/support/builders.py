@@ -23,6 +23,7 @@ from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.mark import NotApplicable
 from gitleaks_eval.core.errors import CheckFailed
+from gitleaks_eval.core.resources import PACKAGE, shipped_data
 from gitleaks_eval.scenarios.pattern import generate
 from gitleaks_eval.scenarios.scenario import Expected, Scenario, load_scenario, load_scenarios
 from gitleaks_eval.scenarios.secrets import secret_kinds
@@ -300,6 +301,15 @@ def shuffled(items: Iterable[Item], seed: int) -> Sequence[Item]:
     mixed = list(items)
     random.Random(seed).shuffle(mixed)  # noqa: S311 - an order, not a secret
     return mixed
+
+
+def copied_package(folder: Path) -> Path:
+    """A copy of the package in a folder, with the data that a wheel brings."""
+    copied = folder / PACKAGE.name
+    shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("ground_truth", "synthetic_repos"):
+        shutil.copytree(shipped_data(name), copied / name, dirs_exist_ok=True)
+    return copied
 
 
 def git(repository: Path, *arguments: str, **environment: str) -> bytes:

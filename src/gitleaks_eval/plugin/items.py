@@ -22,6 +22,7 @@ from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
 from gitleaks_eval.engine.kinds import RULES
 from gitleaks_eval.engine.relieved import accepted_in, explained
+from gitleaks_eval.plugin.arguments import flagged
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
@@ -80,7 +81,7 @@ class Items:
         self._config = config
         self._own_deselected: Counter[str] = Counter()
         self._category_marks: dict[str, pytest.MarkDecorator] = {}
-        self._on_the_way: Collection[Path] | None = None
+        self._only_passed: set[Path] | None = None
 
     def collects(self, folder: Path) -> bool:
         """Whether this run has the tests of one of our folders."""
@@ -98,12 +99,25 @@ class Items:
         """Register the fixtures here, where a user's own ones of those names go before them."""
         register_fixtures(session, self.session, self.left)
 
-    def pytest_ignore_collect(self, collection_path: Path, config: pytest.Config) -> bool | None:
-        """Look at nothing beside the way to our modules: a folder of packages may hold hundreds."""
-        if self._on_the_way is None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_ignore_collect(
+        self, collection_path: Path, config: pytest.Config
+    ) -> Generator[None, bool | None, bool | None]:
+        """Go to our modules, and look at nothing beside the way: a folder of packages may hold hundreds.
+
+        Where a folder is named that holds ours, pytest takes them as one, and goes into no virtual environment.
+        """
+        left_out = yield
+        if self._only_passed is None:
             session = config.pluginmanager.get_plugin("session")
-            self._on_the_way = frozenset(_only_passed(session)) if session else ()
-        return True if collection_path.parent in self._on_the_way else None
+            self._only_passed = set(_not_asked_for(session)) if session else set()
+        if not left_out and collection_path.parent not in self._only_passed:
+            return left_out
+        wanted = flagged(config)
+        if any(collection_path in folder.parents for folder in wanted):
+            self._only_passed.add(collection_path)
+            return False
+        return collection_path not in wanted or (collection_path in FOLDERS and not self.collects(collection_path))
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | OwnTests | None:
         """Collect our modules also where the user's `python_files` would not."""
@@ -289,7 +303,7 @@ class Items:
         self.session.close()
 
 
-def _only_passed(session: pytest.Session) -> Iterator[Path]:
+def _not_asked_for(session: pytest.Session) -> Iterator[Path]:
     """The folders above our modules that nobody asked to collect."""
     for folder in (PACKAGE, *PACKAGE.parents):
         if not any(map(session.isinitpath, (folder, *folder.parents))):
