@@ -92,7 +92,7 @@ def unit(session: nox.Session) -> None:
     session.install("-e", ".[unit]", OLDEST_PYTEST if session.python == EDGES[0] else "pytest")
     session.run("pytest", "--version")
     # On the same examples: what differs is the Python.
-    session.run("pytest", "--hypothesis-profile=ci", *(session.posargs or ["tests/unit", *PLUGIN]))
+    session.run("pytest", "--hypothesis-profile=ci", *(session.posargs or ["-m", "not slow", "tests/unit", *PLUGIN]))
 
 
 # Where there is no other Python, the wheel is still something else than `tests` runs.

@@ -9,13 +9,15 @@ import shutil
 import subprocess
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import some_rules
 
 from gitleaks_eval.analysis.analyse import Provenance, analyse
 from gitleaks_eval.analysis.severity import load_policy
@@ -95,8 +97,22 @@ def version(request: pytest.FixtureRequest) -> str:
     return given
 
 
+@pytest.fixture(scope="session")
+def configurations(builds: dict[str, ScannerBuild], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A small configuration for each version."""
+    folder = tmp_path_factory.mktemp("some-rules")
+    for version, build_ in builds.items():
+        (folder / f"{version}.toml").write_text(some_rules(Path(build_.path)), encoding="utf-8")
+    return {version: folder / f"{version}.toml" for version in builds}
+
+
 @pytest.fixture
-def scanner(version: str, builds: dict[str, ScannerBuild], builtin: Path, tmp_path: Path) -> Scanner:
+def scanner(version: str, builds: dict[str, ScannerBuild], configurations: dict[str, Path], tmp_path: Path) -> Scanner:
+    return _scanner(builds[version], configurations[version], tmp_path / "scratch")
+
+
+@pytest.fixture
+def with_all_rules(version: str, builds: dict[str, ScannerBuild], builtin: Path, tmp_path: Path) -> Scanner:
     return _scanner(builds[version], builtin, tmp_path / "scratch")
 
 
@@ -253,11 +269,11 @@ def test_a_configuration_without_rules_finds_nothing_and_ends_well(
 
 
 def test_the_builtin_configuration_is_what_the_scanner_takes_when_it_is_given_none(
-    scanner: Scanner, shipped: dict[str, Path], tmp_path: Path
+    with_all_rules: Scanner, shipped: dict[str, Path], tmp_path: Path
 ) -> None:
     for name in ("cloud-mixed", "mixed-secrets"):
-        alone = _raw(scanner.build, tmp_path, shipped[name])
-        assert _values(json.loads(alone.report or b"")) == _values(scanner.scan(shipped[name]).findings)
+        alone = _raw(with_all_rules.build, tmp_path, shipped[name])
+        assert _values(json.loads(alone.report or b"")) == _values(with_all_rules.scan(shipped[name]).findings)
 
 
 def test_a_finding_has_the_keys_that_we_read_and_no_severity(scanner: Scanner, shipped: dict[str, Path]) -> None:
@@ -723,13 +739,13 @@ def test_a_repositorys_own_configuration_runs_nothing_when_git_is_asked_what_is_
 
 @pytest.mark.parametrize("name", NINE)
 def test_the_nine_scenarios_hold_and_the_oldest_version_differs_in_one_place(
-    scanner: Scanner, shipped: dict[str, Path], version: str, name: str
+    with_all_rules: Scanner, shipped: dict[str, Path], version: str, name: str
 ) -> None:
     expected = Counter(NINE[name])
     if version not in FITTING and name == "cloud-mixed":
         expected -= Counter([(*SLACK, "slack-bot-token")])
         expected += Counter([(*SLACK, "slack-access-token"), (*SLACK, "generic-api-key")])
-    assert _places(_believed(scanner, shipped[name]).findings) == expected
+    assert _places(_believed(with_all_rules, shipped[name]).findings) == expected
 
 
 SEEDS = [f"robust {number}" for number in range(100)]
@@ -746,6 +762,15 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _built(tmp_path_factory.mktemp("many") / "repository", _commit(files))
 
 
+@pytest.fixture(scope="session")
+def found_in_many(
+    builds: dict[str, ScannerBuild], builtin: Path, many: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Sequence[Finding]]:
+    """What a version finds in it with all of its rules: one scan for all kinds."""
+    scratch = tmp_path_factory.mktemp("many-scratch")
+    return cache(lambda version: _believed(_scanner(builds[version], builtin, scratch / version), many).findings)
+
+
 def _as_reported(version: str, kind: str, value: str) -> str:
     """The value in a report: older rules take in what stands behind it, or leave out its last character."""
     if kind == "private-key" and version in {"8.16.0", "8.18.4"}:
@@ -758,9 +783,9 @@ def _as_reported(version: str, kind: str, value: str) -> str:
 @pytest.mark.parametrize("version", FITTING)
 @pytest.mark.parametrize("kind", secret_kinds())
 def test_a_secret_of_a_shipped_kind_is_found_by_value_under_its_rule_whatever_its_seed(
-    scanner: Scanner, many: Path, version: str, kind: str
+    found_in_many: Callable[[str], Sequence[Finding]], version: str, kind: str
 ) -> None:
-    findings = [finding for finding in _believed(scanner, many).findings if finding["File"].startswith(f"{kind}/")]
+    findings = [finding for finding in found_in_many(version) if finding["File"].startswith(f"{kind}/")]
     found = {(finding["RuleID"], finding["File"], finding["Secret"]) for finding in findings}
     assert len(found) == len(findings)
     planted = {
@@ -773,12 +798,12 @@ def test_a_secret_of_a_shipped_kind_is_found_by_value_under_its_rule_whatever_it
 
 
 def test_every_secret_of_the_canary_is_found_by_value_by_every_version(
-    scanner: Scanner, version: str, tmp_path: Path
+    with_all_rules: Scanner, version: str, tmp_path: Path
 ) -> None:
     secrets = canary_secrets([])
     assert len(secrets) == len(secret_kinds())
     repository = build_canary(tmp_path / "canary", secrets)
-    scan = check_canary(scanner, repository, secrets)
+    scan = check_canary(with_all_rules, repository, secrets)
     values = {finding["Secret"] for finding in scan.findings}
     assert {_as_reported(version, kind, _secret(kind, "canary").value) for kind in secret_kinds()} <= values
     _assert_counted(scan, repository.readable, version)
@@ -845,10 +870,10 @@ def test_a_secret_in_a_renamed_file_is_reported_once_under_the_old_name(scanner:
     [("exe", {"8.16.0"}), ("png", {"8.16.0", "8.18.4"}), ("zip", {"8.30.1"}), ("env", set(VERSIONS))],
 )
 def test_text_in_a_file_with_a_binary_name_is_found_by_some_versions_only(
-    scanner: Scanner, version: str, tmp_path: Path, ending: str, found_by: set[str]
+    with_all_rules: Scanner, version: str, tmp_path: Path, ending: str, found_by: set[str]
 ) -> None:
     repository = _built(tmp_path / "named", _commit({f"file.{ending}".encode(): _line("github-pat")}))
-    assert len(scanner.scan(repository).findings) == (version in found_by)
+    assert len(with_all_rules.scan(repository).findings) == (version in found_by)
 
 
 @pytest.mark.parametrize("content", ["nul", "utf-16"])
@@ -863,13 +888,13 @@ def test_a_secret_in_a_file_that_git_calls_binary_is_missed_by_every_version(
 
 
 def test_encoded_secrets_are_found_where_the_builds_own_depth_is_not_0(
-    scanner: Scanner, version: str, tmp_path: Path
+    with_all_rules: Scanner, version: str, tmp_path: Path
 ) -> None:
     encoded = base64.b64encode(_line("github-pat").encode()).decode()
     repository = _built(tmp_path / "encoded", _commit({b"encoded.txt": f"data: {encoded}\n"}))
-    found = [finding["RuleID"] for finding in _believed(scanner, repository).findings]
+    found = [finding["RuleID"] for finding in _believed(with_all_rules, repository).findings]
     assert found == (["github-pat"] if version == "8.30.1" else [])
-    assert bool(found) == bool(scanner.build.decode_depth)
+    assert bool(found) == bool(with_all_rules.build.decode_depth)
 
 
 # The chain of a configuration.

@@ -329,6 +329,7 @@ def test_severities_follow_the_policy_by_rule_path_and_history() -> None:
     assert [finding["severity"] for finding in findings] == ["CRITICAL", "CRITICAL", "HIGH", "MEDIUM", "HIGH", "LOW"]
 
 
+@pytest.mark.slow
 def test_a_large_report_is_analysed_whole() -> None:
     report = [reported(f"d{n % 50}/f{n % 500}.py", n, f"r{n % 9}", f"value {n % 2000}") for n in range(20_000)]
     data = data_of(report, "\n".join(f"value {n}" for n in range(1000)).encode())

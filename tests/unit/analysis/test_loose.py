@@ -71,6 +71,7 @@ LINES = some.integers(1, 12)
 WINDOWS = some.lists(some.tuples(LINES, some.integers(0, 4)), max_size=5)
 
 
+@pytest.mark.slow
 @given(WINDOWS, some.lists(LINES, max_size=5))
 @settings(max_examples=60, deadline=None)
 def test_no_other_way_pairs_more(windows: list[tuple[int, int]], lines: list[int]) -> None:

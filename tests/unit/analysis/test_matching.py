@@ -340,6 +340,7 @@ def of_expected(matching: Matching) -> list[Match]:
     return [match for match in matching.matches if match.status != UNEXPECTED]
 
 
+@pytest.mark.slow
 @searched
 @given(PLACES, PLACES)
 def test_matching_is_one_to_one(wanted: list[Place], actual: list[Place]) -> None:
@@ -350,6 +351,7 @@ def test_matching_is_one_to_one(wanted: list[Place], actual: list[Place]) -> Non
     assert found_again(matching) == Counter(actual)
 
 
+@pytest.mark.slow
 @searched
 @given(PLACES, PLACES, st.randoms(use_true_random=False))
 def test_matching_knows_no_order(wanted: list[Place], actual: list[Place], mixer: random.Random) -> None:
@@ -359,6 +361,7 @@ def test_matching_knows_no_order(wanted: list[Place], actual: list[Place], mixer
     assert matched(wanted, actual) == usual
 
 
+@pytest.mark.slow
 @searched
 @given(PLACES, PLACES, PLACES)
 def test_one_more_reported_finding_never_makes_one_more_miss(
@@ -369,6 +372,7 @@ def test_one_more_reported_finding_never_makes_one_more_miss(
         assert fewer - 1 <= many <= fewer
 
 
+@pytest.mark.slow
 @searched
 @given(PLACES, PLACES, PLACES)
 def test_a_false_positive_elsewhere_hides_no_miss(wanted: list[Place], actual: list[Place], more: list[Place]) -> None:
@@ -376,12 +380,14 @@ def test_a_false_positive_elsewhere_hides_no_miss(wanted: list[Place], actual: l
     assert of_expected(matched(wanted, actual + elsewhere)) == of_expected(matched(wanted, actual))
 
 
+@pytest.mark.slow
 @searched
 @given(PLACES, PLACES)
 def test_as_many_are_exact_as_can_be(wanted: list[Place], actual: list[Place]) -> None:
     assert matched(wanted, actual).count(EXACT) == (Counter(wanted) & Counter(actual)).total()
 
 
+@pytest.mark.slow
 @searched
 @given(PLACES, PLACES, st.integers(0, 12))
 def test_the_counts_add_up(wanted: list[Place], actual: list[Place], more: int) -> None:
@@ -428,6 +434,7 @@ def test_a_matching_survives_its_way_through_json() -> None:
     assert matching_from_json(json.loads(json.dumps(counted.as_json()))) == counted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "line", "status"), [("r", 6, MOVED), ("s", 5, RELABELLED), ("s", 6, MISSED)])
 def test_many_findings_in_one_place_are_matched_one_by_one(rule: str, line: int, status: str) -> None:
     # All pairs of them would be 400 million.

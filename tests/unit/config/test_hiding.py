@@ -336,6 +336,7 @@ def chosen(folder: Path, **contents: str) -> Configuration:
     return choose_configuration((f"{next(iter(contents))}.toml", folder, "test"), folder, folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["8.16.0", "8.18.4", "8.26.0", "8.30.1"])
 def test_a_path_that_allowlists_a_planted_secret_is_named(
     version: str, gitleaks: Callable[[str], Path], cloud: tuple[Scenario, BuiltRepository], tmp_path: Path
@@ -351,6 +352,7 @@ def test_a_path_that_allowlists_a_planted_secret_is_named(
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["8.26.0", "8.30.1"])
 def test_entries_of_every_kind_are_named_in_the_file_they_stand_in(
     version: str, gitleaks: Callable[[str], Path], cloud: tuple[Scenario, BuiltRepository], tmp_path: Path

@@ -75,6 +75,7 @@ def test_what_is_no_toml_ends(content: bytes) -> None:
     assert isinstance(place_lines(content), dict)
 
 
+@pytest.mark.slow
 def test_a_large_file_is_read_in_no_time() -> None:
     content = b"".join(b"[[rules]]\nid = '%d'\nkeywords = ['a', 'b']\n" % number for number in range(5_000))
     assert place_lines(content)["rules[4999].id"] == 4999 * 3 + 2

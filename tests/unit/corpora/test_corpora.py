@@ -161,6 +161,7 @@ def test_a_label_in_a_file_that_is_not_read_as_text_is_a_problem(content: bytes,
     assert "f: `ruleid:` in a file that is binary or UTF-16; save it as UTF-8, or remove it" in problem
 
 
+@pytest.mark.slow
 def test_a_line_is_read_in_one_go_however_long_it_is(tmp_path: Path) -> None:
     """One that takes the square of its length for this would not come back."""
     lines = [mark * (1 << 20) for mark in ("-", "/", "*", " ", "#", ";", "%", "x", "_")]
@@ -185,6 +186,7 @@ def test_binary_files_and_links_hold_no_labels_and_other_encodings_do(tmp_path: 
     assert found == {"latin", "marked"}
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_labels_are_read(tmp_path: Path) -> None:
     files = {f"{index // 10}/{index}.py": "# ruleid: github-pat\ntoken\n# ok: jwt\nx\n" * 500 for index in range(100)}
     scenario = load_corpus(f"annotated:{written(tmp_path / 'many', files)}", tmp_path)

@@ -76,6 +76,7 @@ def test_half_of_a_pair_of_surrogates_which_no_yaml_holds_is_shown_as_unreadable
     assert read.pool == ("\ufffd", "\ufffd")
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_lines_are_read_in_a_few_seconds(tmp_path: Path) -> None:
     path = written(tmp_path, *(finding(number, line=number) for number in range(1, 100_001)))
     start = perf_counter()

@@ -119,6 +119,7 @@ def unforeseen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places_hiding, "matcher", lambda _: None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unforeseen")
 def test_of_a_thousand_entries_those_that_hide_are_named_with_twenty_scans() -> None:
     live = ("^src/", "^docs/", "^k8s/", "LICENSE", "Makefile", r"\.lock$")

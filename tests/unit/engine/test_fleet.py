@@ -101,6 +101,7 @@ def run(folder: Path, answer: Answer, count: int = 5, **changes: Any) -> tuple[d
     return {row.repository: row for row in rows}, workers
 
 
+@pytest.mark.slow
 def test_each_repository_is_one_unit_with_all_its_pairs(tmp_path: Path) -> None:
     rows, workers = run(tmp_path, good, 200)
     assert set(workers.counts.values()) == {1}

@@ -65,6 +65,7 @@ def test_what_is_wrong_in_a_dimension_has_not_the_label_of_the_faultless() -> No
     assert not [one for one in given if one[2] is not None and not 1 <= one[2] < FAULTLESS[0]]
 
 
+@pytest.mark.slow
 def test_labels_hold_to_the_numbers_that_the_text_of_a_rubric_names() -> None:
     for fault in FAULTS:
         facts = material_of(fault).facts
@@ -99,6 +100,7 @@ def test_there_are_thirty_faults_and_every_band_in_every_dimension() -> None:
         assert {1, 2, 3, 4, 5} <= labels, dimension
 
 
+@pytest.mark.slow
 def test_each_fault_misses_as_many_as_it_says() -> None:
     for fault in FAULTS:
         facts = material_of(fault).facts
@@ -132,6 +134,7 @@ def test_labels_are_not_what_the_heuristic_says(heuristic: dict[str, Any]) -> No
     assert all(one["reason"] for one in heuristic["faults"])
 
 
+@pytest.mark.slow
 def test_a_kappa_below_what_is_asked_is_status_1_and_a_wrong_bound_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,6 +154,7 @@ def test_a_kappa_below_what_is_asked_is_status_1_and_a_wrong_bound_status_2(
         assert ended.value.code == 2
 
 
+@pytest.mark.slow
 def test_a_calibration_that_lacks_verdicts_does_not_pass_and_names_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

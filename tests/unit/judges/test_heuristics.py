@@ -354,6 +354,7 @@ def few_and_many() -> tuple[Material, Material]:
     return crowded(100), crowded(100_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", SHIPPED, ids=lambda judge: judge.dimension)
 def test_a_hundred_thousand_findings_make_the_same_size_of_prompt(
     judge: Judge, few_and_many: tuple[Material, Material]

@@ -77,6 +77,7 @@ def test_the_worst_verdict_stands_first_of_many() -> None:
     assert text.index("## REGRESSION: worse against base") < text.index("## SAFE: same against base")
 
 
+@pytest.mark.slow
 def test_a_comment_is_short_whatever_the_names_and_how_many() -> None:
     before = [entry("live", text=f"{HOSTILE}{number}{'x' * 5_000}") for number in range(500)]
     sides = [

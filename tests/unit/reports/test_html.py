@@ -233,6 +233,7 @@ def test_runs_are_shown_by_date() -> None:
     assert "score (0 to 5) 5 4.9 2026-01-01 2026-03-01" in text
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_findings_and_39_000_checks_stay_below_15_megabytes_and_the_rest_is_counted() -> None:
     document = evaluation(findings=100_000, scenarios=1_100)
     page = page_of(document)
@@ -244,6 +245,7 @@ def test_a_hundred_thousand_findings_and_39_000_checks_stay_below_15_megabytes_a
     assert page.count("<") < ELEMENTS_AT_MOST
 
 
+@pytest.mark.slow
 def test_each_of_very_many_causes_is_counted_and_the_page_stays_small() -> None:
     document = evaluation(findings=20_000)
     for number, row in enumerate(document["findings"]):

@@ -425,6 +425,7 @@ def test_a_run_that_ends_stops_a_clone(source: Path, tmp_path: Path) -> None:
         clone(repository, tmp_path / "folder", SECONDS, stop)
 
 
+@pytest.mark.slow
 def test_a_clone_that_takes_more_than_it_may_is_an_error_with_what_to_do_and_leaves_nothing(
     source: Path, tmp_path: Path
 ) -> None:
@@ -539,6 +540,7 @@ def scanner_of(binary: Path, folder: Path) -> Scanner:
     return Scanner(probe(binary, "a test"), config, folder, SECONDS, threading.Event())
 
 
+@pytest.mark.slow
 def test_the_hostile_repository_runs_commands_where_it_stands(hostile: Path, tmp_path: Path) -> None:
     """Otherwise the next test would prove nothing."""
     (hostile / ".git/config.worktree").unlink(missing_ok=True)
@@ -552,6 +554,7 @@ def test_the_hostile_repository_runs_commands_where_it_stands(hostile: Path, tmp
     assert any((tmp_path / "marks").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["8.16.0", "8.18.4", "8.30.1"])
 @pytest.mark.parametrize("kind", ["work tree", "bare", "git file"])
 def test_no_command_of_a_hostile_repository_is_run(
@@ -580,6 +583,7 @@ def test_no_command_of_a_hostile_repository_is_run(
     assert not [key for key in ("remote", "diff", "filter", "include", str(tmp_path)) if key in config]
 
 
+@pytest.mark.slow
 def test_of_a_large_repository_the_objects_are_shared_and_nothing_of_it_is_run_or_written(
     hostile: Path, tmp_path: Path, gitleaks: Callable[[str], Path]
 ) -> None:
@@ -643,6 +647,7 @@ def test_attributes_that_call_every_file_binary_hide_nothing(
     assert readable(made.path).commits_with_text == 2
 
 
+@pytest.mark.slow
 def test_folders_nested_without_end_cost_no_more_than_they_hold(source: Path, tmp_path: Path) -> None:
     """Ten folders of ten entries each, all the same: ten thousand million files, and one content."""
     tree = git(source, "rev-parse", "HEAD^{tree}").decode().strip()
@@ -670,6 +675,7 @@ def test_a_folder_so_deep_that_recursion_ends_is_read(source: Path, tmp_path: Pa
 # --- Large ones
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [straight, growing, merging])
 @pytest.mark.parametrize("version", ["8.18.4", "8.30.1"])
 def test_more_than_a_thousand_commits_are_cloned_scanned_and_analysed(

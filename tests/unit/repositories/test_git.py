@@ -388,6 +388,7 @@ def test_a_head_shows_no_content_in_a_traceback(repository: Path) -> None:
     assert "planted" not in repr(read_head(repository))
 
 
+@pytest.mark.slow
 def test_a_thousand_files_are_read(repository: Path) -> None:
     for number in range(1000):
         write(repository, f"d{number % 7}/f{number}", b"%d\n" % number * 50)

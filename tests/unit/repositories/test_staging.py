@@ -129,6 +129,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_that_says_so(repository: Pa
         stage(repository, tmp_path / "file" / "below")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_scan_of_what_is_staged_finds_what_head_holds_and_is_proven_to_have_read_it(
     version: str, gitleaks: Callable[[str], Path], tmp_path: Path

@@ -174,6 +174,7 @@ def test_a_child_that_keeps_the_output_open_is_killed_and_nobody_waits_for_it(
         assert took < 5
 
 
+@pytest.mark.slow
 def test_a_binary_that_answers_without_end_does_not_fill_the_memory(tmp_path: Path) -> None:
     path = script(tmp_path / "gitleaks", "#!/bin/sh\nexec yes 'scan git repositories for secrets'\n")
     code = (

@@ -359,6 +359,7 @@ def test_where_something_is_lost_no_check_of_findings_is_excused() -> None:
 # --- properties, by search
 
 
+@pytest.mark.slow
 @searched
 @given(MATCHINGS)
 def test_nothing_differs_from_itself(matchings: tuple[Matching, Matching]) -> None:
@@ -368,6 +369,7 @@ def test_nothing_differs_from_itself(matchings: tuple[Matching, Matching]) -> No
         assert (pair.verdict, sizes(pair), pair.checks_worse, pair.checks_better) == (SAFE, {}, (), ())
 
 
+@pytest.mark.slow
 @searched
 @given(MATCHINGS)
 def test_the_other_way_round_lost_is_gained_and_new_is_gone(matchings: tuple[Matching, Matching]) -> None:
@@ -379,6 +381,7 @@ def test_the_other_way_round_lost_is_gained_and_new_is_gone(matchings: tuple[Mat
     assert there.get("severity_changed") == back.get("severity_changed")
 
 
+@pytest.mark.slow
 @searched
 @given(MATCHINGS)
 def test_the_differences_add_up(matchings: tuple[Matching, Matching]) -> None:
@@ -388,6 +391,7 @@ def test_the_differences_add_up(matchings: tuple[Matching, Matching]) -> None:
     assert new.count("unexpected") - old.count("unexpected") == found.get("new", 0) - found.get("gone", 0)
 
 
+@pytest.mark.slow
 @searched
 @given(MATCHINGS)
 def test_safe_means_that_nothing_is_missed_that_was_found(matchings: tuple[Matching, Matching]) -> None:
@@ -436,6 +440,7 @@ def saved(matchings: Mapping[str, Matching], **more: Any) -> dict[str, Any]:
     return copied
 
 
+@pytest.mark.slow
 @searched
 @given(MATCHINGS)
 def test_a_saved_report_is_as_good_a_baseline_as_the_run_itself(matchings: tuple[Matching, Matching]) -> None:

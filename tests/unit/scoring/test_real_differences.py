@@ -82,6 +82,7 @@ def test_a_second_rule_that_is_silent_now_is_lost_and_the_other_is_named() -> No
     assert still_reported([lost], [ONE, generic], [ONE]) == {lost: "github-pat"}
 
 
+@pytest.mark.slow
 @given(FINDINGS, FINDINGS)
 def test_each_finding_of_both_sides_stands_in_one_kind(before: list[RealFinding], after: list[RealFinding]) -> None:
     same, found = changes(before, after)
@@ -93,6 +94,7 @@ def test_each_finding_of_both_sides_stands_in_one_kind(before: list[RealFinding]
     assert (both + comparison.count(LOST), both + comparison.count(NEW)) == (len(before), len(after))
 
 
+@pytest.mark.slow
 @given(FINDINGS, FINDINGS)
 def test_what_is_lost_one_way_is_new_the_other_way(before: list[RealFinding], after: list[RealFinding]) -> None:
     (same, there), (other, back) = changes(before, after), changes(after, before)
