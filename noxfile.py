@@ -16,15 +16,13 @@ PYTHONS = nox.project.python_versions(PYPROJECT)
 OLDEST_PYTEST = f"pytest=={PYPROJECT['tool']['pytest']['minversion']}"
 RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
-# How the plugin meets Python and pytest, from what is installed to what a failed test says.
-PLUGIN = """\
-tests/plugin/test_installed.py::test_what_is_installed_works_in_an_empty_folder_and_its_node_ids_run_when_pasted_back
-tests/plugin/test_outcomes.py
-""".split()
+# How the plugin meets pytest.
+OUTCOMES = "tests/plugin/test_outcomes.py"
 # What depends on the version of Python, and on nothing that only developers install; within half a minute.
 # What is computed alone (checks, scores, judges) is the same on each, and `unit` runs it on the oldest and the newest.
-SMOKE = """\
-tests/unit/analysis/test_analyse.py tests/unit/analysis/test_envelope.py
+SMOKE = f"""\
+tests/plugin/test_installed.py::test_what_is_installed_works_in_an_empty_folder_and_its_node_ids_run_when_pasted_back
+{OUTCOMES} tests/unit/analysis/test_analyse.py tests/unit/analysis/test_envelope.py
 tests/unit/config/test_chain.py tests/unit/core/test_documents.py tests/unit/core/test_private_folder.py
 tests/unit/core/test_process.py tests/unit/core/test_text.py tests/unit/engine/test_candidates.py
 tests/unit/repositories/test_build.py tests/unit/scenarios/test_masking.py tests/unit/scenarios/test_pattern.py
@@ -92,7 +90,7 @@ def unit(session: nox.Session) -> None:
     session.install("-e", ".[unit]", OLDEST_PYTEST if session.python == EDGES[0] else "pytest")
     session.run("pytest", "--version")
     # On the same examples: what differs is the Python.
-    session.run("pytest", "--hypothesis-profile=ci", *(session.posargs or ["-m", "not slow", "tests/unit", *PLUGIN]))
+    session.run("pytest", "--hypothesis-profile=ci", *(session.posargs or ["-m", "not slow", "tests/unit", OUTCOMES]))
 
 
 # Where there is no other Python, the wheel is still something else than `tests` runs.
@@ -101,15 +99,15 @@ def smoke(session: nox.Session) -> None:
     """Run what takes half a minute, from a wheel, on the other Pythons."""
     _say_what_is_not_there(session)
     session.install(".", "pytest-xdist")
-    session.run("pytest", "-k", "not parallel", *(session.posargs or [*PLUGIN, *SMOKE]))
+    session.run("pytest", "-k", "not parallel", *(session.posargs or SMOKE))
 
 
 @nox.session
 def package(session: nox.Session) -> None:
     """Build what is published into dist/, and check what an index would say of it."""
-    session.install("build", "twine")
+    session.install("build", "twine", *PYPROJECT["build-system"]["requires"])
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
-    session.run("python", "-m", "build")
+    session.run("python", "-m", "build", "--no-isolation")
     session.run("twine", "check", "--strict", *map(str, sorted((ROOT / "dist").iterdir())))
 
 
