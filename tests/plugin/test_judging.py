@@ -9,7 +9,6 @@ from typing import Any, cast
 import pytest
 from builders import IN_CORE, secret
 from corpus import KEY, TALKATIVE, TOKEN, report, shipped_scenarios, write_analysis, write_truth
-from forks import Forks, shared
 from messages_server import (
     MODEL,
     MessagesServer,
@@ -24,7 +23,6 @@ from messages_server import (
     sent,
     together,
 )
-from ran import SDK
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
@@ -67,12 +65,6 @@ def corpus(folder: Path, *reported: tuple[str, str, int], name: str = "leaky") -
     write_truth(truth, "clean", [])
     write_analysis(analyses, "clean", [])
     return [f"--gitleaks-scenarios={truth}", f"--gitleaks-analysis={analyses}"]
-
-
-@pytest.fixture(scope="module")
-def forks() -> Forks:
-    """The runs of this module are forked from a process that has imported the SDK, too."""
-    return shared(*SDK)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ _pytest.setupplan _pytest.skipping _pytest.stepwise _pytest.threadexception _pyt
 _pytest.unraisableexception _pytest.warnings execnet execnet.gateway execnet.multi execnet.rsync jsonschema yaml
 tomlkit filelock gitdb gitdb.db asyncio concurrent.futures.thread ctypes email.parser fractions html.entities
 http.client jinja2 pdb pickle pyexpat queue readline secrets ssl statistics tarfile tomllib tomli unittest
-urllib.request xdist.newhooks xml.etree.ElementTree faulthandler pytest_metadata.hooks encodings.ascii
+urllib.request xdist.newhooks xml.etree.ElementTree faulthandler pytest_metadata.hooks encodings.ascii anthropic
 """.split()
 # Plugins that pytest finds by itself. It rewrites their assertions, and says so of one that was imported otherwise.
 PLUGINS = """\
@@ -49,7 +49,7 @@ xdist.plugin
 """.split()
 # What a report is made of, compiled.
 TEMPLATES = "base.html", "comparison.html", "parts.html", "report.html"
-# What is tested; of it, what is a program and what brings the SDK or an extra are not imported.
+# What is tested; of it, what is a program and what brings an extra are not imported.
 OURS = Path(gitleaks_eval.__file__).parent
 NOT_IMPORTED = ".__main__", ".judges.live", ".engine.fleet_dask", ".engine.store_url", ".reports.parquet"
 # What Python itself reads of the environment when it starts: with another value a run needs a Python of its own.
@@ -89,14 +89,14 @@ class Forked:
 
 
 class Forks:
-    """The process that runs are forked from, which has imported these modules, too; it ends with this one."""
+    """The process that runs are forked from; it ends with this one."""
 
-    def __init__(self, *imported: str) -> None:
+    def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         self._connection = ours
         self.narrowed = NARROWED
         with theirs:
-            command = [sys.executable, __file__, str(theirs.fileno()), *imported]
+            command = [sys.executable, __file__, str(theirs.fileno())]
             # It stands nowhere: a folder of a test may be removed.
             self._process = subprocess.Popen(
                 command,
@@ -149,9 +149,9 @@ class Forks:
 
 
 @functools.cache
-def shared(*imported: str) -> Forks:
-    """The one of this process that has imported these modules, too."""
-    forks = Forks(*imported)
+def shared() -> Forks:
+    """The one of this process."""
+    forks = Forks()
     atexit.register(forks.close)
     return forks
 
@@ -187,12 +187,12 @@ def _line(connection: socket.socket) -> str:
 # In the process that runs are forked from.
 
 
-def serve(connection: socket.socket, imported: Sequence[str]) -> None:
+def serve(connection: socket.socket) -> None:
     """Fork a run for each that is asked for, until nobody can ask any more."""
     modules = (module.name for module in pkgutil.walk_packages([str(OURS)], f"{OURS.name}."))
     ours = [name for name in modules if not name.endswith(NOT_IMPORTED)]
     with _rewriting([*PLUGINS, OURS.name]):
-        for name in [*IMPORTED, *PLUGINS, *ours, *imported]:
+        for name in [*IMPORTED, *PLUGINS, *ours]:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
     environment = importlib.import_module(f"{OURS.name}.core.templates").environment()
@@ -275,4 +275,4 @@ def _become(
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])
+    serve(socket.socket(fileno=int(sys.argv[1])))

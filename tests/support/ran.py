@@ -18,9 +18,6 @@ RESULTS = "gitleaks-eval-results"
 # Of the developer's environment: what changes what a run does, or makes it twice as long.
 NOT_THEIRS = ("ANTHROPIC_", "BETTERLEAKS_", "GIT_", "GITHUB_", "GITLEAKS_", "PYTEST_", "PYTHONDONTWRITEBYTECODE")
 
-# What a run imports that asks a model: that takes longer than all else that it does.
-SDK = ("anthropic",)
-
 
 @dataclass(frozen=True)
 class Ran:
@@ -85,8 +82,7 @@ def ended_in(folder: Path, line: Sequence[str], environment: Mapping[str, str]) 
     """Run a module and its arguments (pytest, or gitleaks_eval) in a folder, with exactly this environment."""
     command = [sys.executable, "-m", *line]
     with TemporaryFile("w+", encoding="utf-8") as out, TemporaryFile("w+", encoding="utf-8") as err:
-        forks = shared(*SDK) if any(name.startswith("ANTHROPIC_") for name in environment) else shared()
-        status = forks.start(command, folder, environment, out, err).wait()
+        status = shared().start(command, folder, environment, out, err).wait()
         out.seek(0)
         err.seek(0)
         return CompletedProcess(command, status, out.read(), err.read())

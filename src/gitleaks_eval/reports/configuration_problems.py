@@ -107,11 +107,11 @@ def _places(configuration: Configuration, root: Path) -> _Places:
     by_place: dict[str, Spot] = {}
     rules: dict[str, Spot] = {}
     for file in reversed(configuration.chain):
-        shown = shown_path(file.path, top)
+        shown, title = shown_path(file.path, top), shown_path(file.path, root)
         lines = place_lines(file.content)
         spots = {where: Spot(shown, line) for where, line in lines.items()}
         by_place |= spots
-        by_title |= {f"{shown_path(file.path, root)} {where}": spot for where, spot in spots.items()}
+        by_title |= {f"{title} {where}": spot for where, spot in spots.items()}
         for address, rule in tables(parsed(file), "rules"):
             rules[str(value_of(rule, "id"))] = Spot(shown, lines.get(f"rules[{address[-1]}]", 1))
     return _Places(by_title, by_place, rules, Spot(shown_path(configuration.chain[0].path, top), 1), root, top)
