@@ -45,7 +45,7 @@ def test_it_has_the_results_of_the_plugin_check_by_check(
     (pytester.path / "losing.toml").write_text(LOSING, encoding="utf-8")
     binary = str(gitleaks("8.30.1"))
     run = evaluate(Settings.of(pytester.path, binary=binary, config=config))
-    pytester.runpytest("--gitleaks-eval", f"--gitleaks-binary={binary}", f"--gitleaks-config={config}", "-q")
+    pytester.runpytest_subprocess("--gitleaks-eval", f"--gitleaks-binary={binary}", f"--gitleaks-config={config}", "-q")
     report = json.loads((pytester.path / "gitleaks-eval-results/evaluation_report.json").read_bytes())
     plugin = {
         (one["check_id"], one["scenario"]): seen_of(
