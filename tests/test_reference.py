@@ -1,7 +1,4 @@
-"""Figures against independent implementations: precision, recall, F1, F2, their intervals, and kappa.
-
-They import what takes longer than all other tests: in the one worker that runs them, and in no other.
-"""
+"""Figures against independent implementations: precision, recall, F1, F2, their intervals, and kappa."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,7 +53,7 @@ def assert_same(ours: Sequence[float | None], theirs: Sequence[float]) -> None:
 def test_the_rates_are_those_of_scikit_learn(
     wanted: list[Place], actual: list[Place], wanted_too: list[Place], actual_too: list[Place]
 ) -> None:
-    from sklearn.metrics import fbeta_score, precision_recall_fscore_support  # noqa: PLC0415 - see above
+    from sklearn.metrics import fbeta_score, precision_recall_fscore_support  # noqa: PLC0415 - 1 s, else in each worker
 
     matchings = {"one": matched(wanted, actual), "two": matched(wanted_too, actual_too)}
     metrics = make_metrics(matchings)
@@ -92,7 +89,7 @@ def total(groups: Mapping[str, Counts]) -> Counts:
 
 @pytest.mark.parametrize("size", [1, 2, 5, 17, 100, 100_000])
 def test_the_intervals_are_those_of_scipy(size: int) -> None:
-    from scipy.stats import binomtest  # noqa: PLC0415 - see above
+    from scipy.stats import binomtest  # noqa: PLC0415 - 1 s, else in each worker
 
     for count in {0, 1, size // 3, size - 1, size}:
         theirs = binomtest(count, size).proportion_ci(method="wilson")
@@ -109,7 +106,7 @@ def test_the_intervals_are_those_of_scipy(size: int) -> None:
     ],
 )
 def test_kappa_is_that_of_scikit_learn(labels: list[int], scores: list[int]) -> None:
-    from sklearn.metrics import cohen_kappa_score  # noqa: PLC0415 - see above
+    from sklearn.metrics import cohen_kappa_score  # noqa: PLC0415 - 1 s, else in each worker
 
     expected = cohen_kappa_score(labels, scores, weights="quadratic", labels=[1, 2, 3, 4, 5])
     assert quadratic_kappa(labels, scores) == pytest.approx(expected)

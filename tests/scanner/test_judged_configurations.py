@@ -1,4 +1,4 @@
-"""Eight ways to scan, from best to worst: the heuristics rank them so, on the core and edge scenarios together."""
+"""Eight ways to scan, from best to worst: the heuristics rank them so, on the core and edge scenarios but one."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

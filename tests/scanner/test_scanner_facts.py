@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import some_rules
+import tomlkit
 
 from gitleaks_eval.analysis.analyse import Provenance, analyse
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
 from gitleaks_eval.core.errors import EvaluationError, InputError
+from gitleaks_eval.coverage.builtin import builtin_document
 from gitleaks_eval.repositories.build import build
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import read_head
@@ -99,10 +100,12 @@ def version(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def configurations(builds: dict[str, ScannerBuild], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A small configuration for each version."""
+    """Each version's own one, with the rules of shipped kinds alone: it starts in a quarter of the time."""
     folder = tmp_path_factory.mktemp("some-rules")
     for version, build_ in builds.items():
-        (folder / f"{version}.toml").write_text(some_rules(Path(build_.path)), encoding="utf-8")
+        own = builtin_document(Path(build_.path), build_.sha256)
+        some = {**own, "rules": [rule for rule in own["rules"] if rule["id"] in secret_kinds()]}
+        (folder / f"{version}.toml").write_text(tomlkit.dumps(some), encoding="utf-8")
     return {version: folder / f"{version}.toml" for version in builds}
 
 

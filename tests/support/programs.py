@@ -6,11 +6,6 @@ import signal
 import time
 from pathlib import Path
 
-import tomlkit
-
-from gitleaks_eval.coverage.builtin import builtin_document
-from gitleaks_eval.scenarios.secrets import secret_kinds
-
 # As the help of 8.30.1 says it; the parts that a probe looks at.
 USAGE = """\
 Usage:
@@ -25,13 +20,6 @@ Flags:
       --max-decode-depth int          allow recursive decoding up to this depth (default 5)
   -r, --report-path string            report file
 """
-
-
-def some_rules(binary: Path) -> str:
-    """The scanner's own configuration, with the rules of shipped kinds alone: it starts in a quarter of the time."""
-    document = dict(builtin_document(binary, hashlib.sha256(binary.read_bytes()).hexdigest()))
-    document["rules"] = [rule for rule in document["rules"] if rule["id"] in secret_kinds()]
-    return tomlkit.dumps(document)
 
 
 def script(path: Path, text: str) -> Path:
