@@ -69,6 +69,28 @@ def test_a_forked_run_sees_what_a_run_in_a_python_of_its_own_sees(
     assert "warning" not in (pytester.path / "out").read_text(encoding="utf-8")
 
 
+ENDING = """
+import atexit, threading
+
+def pytest_unconfigure():
+    atexit.register(print, "what was registered")
+    threading.Timer(0.3, print, ["what a thread did"]).start()
+    print("no end of a line yet", end=", ")
+"""
+
+
+def test_a_forked_run_ends_as_python_does(pytester: pytest.Pytester, forks: "Forks") -> None:
+    pytester.makeconftest(ENDING)
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:anyio", "-p", "no:hypothesispytest"]
+    own = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL)
+    with (pytester.path / "out").open("w") as out:
+        status = forks.start(command, pytester.path, os.environ, out, out).wait(60)
+    assert status == own.returncode
+    last = "no end of a line yet, what a thread did\nwhat was registered\n"
+    assert own.stdout.decode().endswith(last)
+    assert (pytester.path / "out").read_text(encoding="utf-8").endswith(last)
+
+
 def test_a_program_of_a_shell_that_is_forked_sees_what_it_sees_by_itself(
     pytester: pytest.Pytester, forks: "Forks", monkeypatch: pytest.MonkeyPatch
 ) -> None:

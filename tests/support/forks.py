@@ -28,7 +28,7 @@ from typing import IO, NoReturn
 
 from _pytest.assertion import install_importhook
 from _pytest.config import get_config
-from forked_workers import fork_workers
+from forked_workers import end, fork_workers
 
 import gitleaks_eval
 
@@ -266,12 +266,17 @@ def _become(
         for name in [name for name in sys.modules if name.partition(".")[0] == OURS.name]:
             del sys.modules[name]
     sys.argv = [module, *arguments]
+    status = 0
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as exited:
+        if not isinstance(exited.code, int | None):
+            raise
+        status = exited.code or 0
     except Exception:  # noqa: BLE001 - as Python does at its end
         traceback.print_exc()
-        sys.exit(1)
-    sys.exit(0)
+        status = 1
+    end(status)
 
 
 if __name__ == "__main__":
