@@ -126,7 +126,7 @@ def tests_install(session: nox.Session) -> None:
 @nox.session
 def screenshots(session: nox.Session) -> None:
     """Open report.html in the Chromium on PATH, and take the pictures of docs/."""
-    session.install("-e", ".[dev]")
+    session.install("-e", ".[dev,browser]")
     session.run("pytest", "-m", "browser", *session.posargs)
 
 

@@ -6,16 +6,18 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from pages import comparison, documents, evaluation
-from playwright.sync_api import Browser, Page, sync_playwright
 from shown import ROOT, blocks, problems_of
 
 from gitleaks_eval.judges.pair_verdict import Order
 from gitleaks_eval.judges.pairwise import ORDERS, agreed
 from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
@@ -39,17 +41,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+def chromium() -> "Iterator[Browser]":
     """The Chromium on PATH."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert program, "there is no chromium on PATH; install it (Debian: apt install chromium)"
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - installed for `nox -s screenshots` alone
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()
 
 
-def opened(browser: Browser, path: Path, *, width: int = 1200, scheme: str = "light", script: bool = True) -> Page:
+def opened(browser: "Browser", path: Path, *, width: int = 1200, scheme: str = "light", script: bool = True) -> "Page":
     """A page that is open, and has asked for nothing and said nothing."""
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=_SCHEMES[scheme], java_script_enabled=script
@@ -67,7 +71,7 @@ def opened(browser: Browser, path: Path, *, width: int = 1200, scheme: str = "li
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (390, "light")])
 def test_a_page_opens_from_disk_asks_for_nothing_and_fits(
-    chromium: Browser, folder: Path, name: str, width: int, scheme: str
+    chromium: "Browser", folder: Path, name: str, width: int, scheme: str
 ) -> None:
     page = opened(chromium, folder / f"{name}.html", width=width, scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -76,7 +80,7 @@ def test_a_page_opens_from_disk_asks_for_nothing_and_fits(
         page.screenshot(path=PICTURES / f"{name}{'-dark' if scheme == 'dark' else ''}.png")
 
 
-def test_the_picture_of_the_tutorial_is_of_the_run_that_it_shows(chromium: Browser, tmp_path: Path) -> None:
+def test_the_picture_of_the_tutorial_is_of_the_run_that_it_shows(chromium: "Browser", tmp_path: Path) -> None:
     assert problems_of(ROOT / "docs/tutorial.md", tmp_path / "work") == []
     for name, scheme in (("tutorial", "light"), ("tutorial-dark", "dark")):
         page = opened(chromium, tmp_path / "work/gitleaks-eval-results/report.html", scheme=scheme)
@@ -84,7 +88,7 @@ def test_the_picture_of_the_tutorial_is_of_the_run_that_it_shows(chromium: Brows
         page.screenshot(path=PICTURES / f"{name}.png")
 
 
-def test_the_picture_of_the_upgrade_is_of_the_comparison_that_it_shows(chromium: Browser, tmp_path: Path) -> None:
+def test_the_picture_of_the_upgrade_is_of_the_comparison_that_it_shows(chromium: "Browser", tmp_path: Path) -> None:
     (shown, *_) = (block for block in blocks(ROOT / "docs/upgrade.md") if block.is_run)
     page_of_one = tmp_path / "upgrade.md"
     page_of_one.write_text(f"```console\n{shown.text}```\n", encoding="utf-8")
@@ -95,7 +99,7 @@ def test_the_picture_of_the_upgrade_is_of_the_comparison_that_it_shows(chromium:
         page.screenshot(path=PICTURES / f"{name}.png")
 
 
-def test_on_paper_everything_that_is_folded_is_there(chromium: Browser, folder: Path) -> None:
+def test_on_paper_everything_that_is_folded_is_there(chromium: "Browser", folder: Path) -> None:
     context = chromium.new_context(viewport={"width": 800, "height": 1100})
     page = context.new_page()
     page.emulate_media(media="print")
@@ -104,7 +108,7 @@ def test_on_paper_everything_that_is_folded_is_there(chromium: Browser, folder: 
     assert page.evaluate(f"[...document.querySelectorAll('li, td, th')].filter({hidden}).length") == 0
 
 
-def test_a_link_to_one_item_opens_what_it_is_folded_in(chromium: Browser, folder: Path) -> None:
+def test_a_link_to_one_item_opens_what_it_is_folded_in(chromium: "Browser", folder: Path) -> None:
     page = opened(chromium, folder / "run.html")
     (link, *_) = page.locator("details:not([open]) li > a").all()
     target = link.get_attribute("href")
@@ -113,7 +117,7 @@ def test_a_link_to_one_item_opens_what_it_is_folded_in(chromium: Browser, folder
     assert page.locator(target).is_visible()
 
 
-def test_a_long_word_of_a_judge_or_a_path_widens_no_phone(chromium: Browser, tmp_path: Path) -> None:
+def test_a_long_word_of_a_judge_or_a_path_widens_no_phone(chromium: "Browser", tmp_path: Path) -> None:
     compared, reports = comparison()
     word = "deploy/id_rsa" * 12
     orders = [Order(name, 1, confidence=1.0, reasoning=word, evidence_cited=(word,)) for name in ORDERS]
@@ -125,7 +129,7 @@ def test_a_long_word_of_a_judge_or_a_path_widens_no_phone(chromium: Browser, tmp
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_javascript_all_content_is_readable(chromium: Browser, folder: Path, name: str) -> None:
+def test_without_javascript_all_content_is_readable(chromium: "Browser", folder: Path, name: str) -> None:
     page = opened(chromium, folder / f"{name}.html", script=False)
     assert not page.locator("#filter").is_visible()
     for details in page.locator("details").all():
@@ -135,7 +139,7 @@ def test_without_javascript_all_content_is_readable(chromium: Browser, folder: P
     assert hidden == 0
 
 
-def test_the_state_of_the_filter_stands_in_the_address(chromium: Browser, folder: Path) -> None:
+def test_the_state_of_the_filter_stands_in_the_address(chromium: "Browser", folder: Path) -> None:
     page = opened(chromium, folder / "run.html")
     page.fill("input[name=q]", "src/a.py")
     page.check("input[name=bad]")
@@ -149,7 +153,7 @@ def test_the_state_of_the_filter_stands_in_the_address(chromium: Browser, folder
     assert again.locator("input[name=bad]").is_checked()
 
 
-def test_the_page_is_used_by_keyboard_alone(chromium: Browser, folder: Path) -> None:
+def test_the_page_is_used_by_keyboard_alone(chromium: "Browser", folder: Path) -> None:
     page = opened(chromium, folder / "run.html")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -158,14 +162,14 @@ def test_the_page_is_used_by_keyboard_alone(chromium: Browser, folder: Path) -> 
     assert page.evaluate("document.activeElement.tagName") in {"INPUT", "SUMMARY", "A"}
 
 
-def test_text_has_the_contrast_that_people_need(chromium: Browser, folder: Path) -> None:
+def test_text_has_the_contrast_that_people_need(chromium: "Browser", folder: Path) -> None:
     script = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
     for scheme in _SCHEMES:
         page = opened(chromium, folder / "run.html", scheme=scheme)
         assert page.evaluate(script) == []
 
 
-def test_a_hundred_thousand_findings_open(chromium: Browser, folder: Path) -> None:
+def test_a_hundred_thousand_findings_open(chromium: "Browser", folder: Path) -> None:
     empty = folder / "empty.html"
     empty.write_bytes(b"<!DOCTYPE html><h1>FAIL</h1><!--" + b"x" * (folder / "large.html").stat().st_size + b"-->")
     for path in (empty, folder / "large.html"):

@@ -187,9 +187,13 @@ def test_each_report_each_schema_and_each_option_is_named() -> None:
 
 def test_the_readme_is_one_page_and_its_two_lines_are_what_ci_runs() -> None:
     assert len(page("README.md").splitlines()) <= 150
-    script = page(".ci/run")
-    for block in of_language("README.md", CONSOLE)[:2]:
-        assert block.text.removeprefix("$ ").strip() in script
+    script = page(".ci/run").splitlines()
+    users, developers = (block.text.removeprefix("$ ").strip() for block in of_language("README.md", CONSOLE)[:2])
+    assert users in map(str.strip, script)
+    # Lint and types stand between its halves.
+    install, run = developers.split(" && ")
+    assert install in script
+    assert run in script[script.index(install) :]
 
 
 def test_the_job_for_ci_is_what_init_writes_and_shows_no_file_that_a_branch_may_have_left() -> None:
