@@ -252,6 +252,21 @@ def test_at_80_columns_a_failed_line_keeps_its_message(
 
 
 @BOTH_WAYS
+def test_a_failed_line_of_a_run_from_another_folder_can_be_pasted_back_there(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, options: list[str], parallel: list[str]
+) -> None:
+    pytester.makeini("[pytest]")
+    monkeypatch.chdir(pytester.mkdir("below"))
+    result = pytester.runpytest_subprocess("--gitleaks-eval", f"--rootdir={pytester.path}", *options, *parallel)
+    assert section(result)
+    (failed,) = (line for line in result.outlines if line.startswith("FAILED ") and "test_SA_1_" in line)
+    nodeid = failed.removeprefix("FAILED ").partition(" - ")[0]
+    assert Path(nodeid.partition("::")[0]).is_file()
+    again = pytester.runpytest_subprocess("--gitleaks-eval", f"--rootdir={pytester.path}", *options, nodeid)
+    assert again.parseoutcomes()["failed"] == 1
+
+
+@BOTH_WAYS
 @pytest.mark.parametrize("asked", ["-rA", "-ra", "-rs"])
 def test_what_was_not_applicable_is_listed_with_its_reason_where_pytest_lists_skips(
     pytester: pytest.Pytester, options: list[str], asked: str, parallel: list[str]

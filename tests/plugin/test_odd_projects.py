@@ -77,29 +77,50 @@ def test_beside_the_way_to_our_modules_nothing_is_looked_at(pytester: pytest.Pyt
     assert elsewhere <= {*FOLDERS, PACKAGE, *PACKAGE.parents}
 
 
-@pytest.mark.parametrize("left_out", [".venv", "tools"])
-@pytest.mark.parametrize(
-    "arguments", [["--gitleaks-eval", "."], ["-n2", "--gitleaks-eval", "."], []], ids=["named", "parallel", "addopts"]
-)
-def test_from_the_projects_own_environment_the_checks_are_collected_and_nothing_else_of_it(
-    pytester: pytest.Pytester,
-    options: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    left_out: str,
-) -> None:
-    addopts = "" if arguments else "addopts = --gitleaks-eval"
-    pytester.makeini(f"[pytest]\nnorecursedirs = tools\n{addopts}\n")
-    packages = pytester.path / left_out / "lib/python3/site-packages"
+@pytest.fixture(params=[".venv", "tools"])
+def own_package(request: pytest.FixtureRequest, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Our package in the project's own environment, or in a folder that pytest is told to leave out."""
+    pytester.makeini("[pytest]\nnorecursedirs = tools\n")
+    packages = pytester.path / request.param / "lib/python3/site-packages"
     # Where a project's own environment stands, and is one: pytest goes into none.
     package = copied_package(packages)
-    (pytester.path / left_out / "pyvenv.cfg").touch()
+    (pytester.path / request.param / "pyvenv.cfg").touch()
     for folder in (pytester.path, packages, packages / "theirs", package, package.parents[2]):
         folder.mkdir(exist_ok=True)
         (folder / "test_theirs.py").write_text("def test_theirs(): pass", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(packages))
+    return package
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--gitleaks-eval", "."], ["-n2", "--gitleaks-eval", "."], ["-o", "addopts=--gitleaks-eval"]],
+    ids=["named", "parallel", "addopts"],
+)
+def test_from_the_projects_own_environment_the_checks_are_collected_and_nothing_else_of_it(
+    pytester: pytest.Pytester, own_package: Path, options: list[str], arguments: list[str]
+) -> None:
+    assert own_package.is_dir()
     result = pytester.runpytest_subprocess(*arguments, *options)
     assert (result.ret, sum(result.parseoutcomes().values())) == (0, 2 * SHIPPED + 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "checks"),
+    [
+        (["-o", "addopts=--gitleaks-eval", "."], 0),
+        (["-o", "addopts=--gitleaks-eval", ".", "test_theirs.py::test_theirs"], 0),
+        (["--gitleaks-eval", ".", "gitleaks_eval/checks/test_rollup.py"], 2 * 4),
+    ],
+    ids=["addopts-and-a-folder", "addopts-and-a-test", "one-module"],
+)
+def test_from_the_projects_own_environment_no_check_is_collected_that_nobody_asks_for(
+    pytester: pytest.Pytester, own_package: Path, options: list[str], arguments: list[str], checks: int
+) -> None:
+    named = [one.replace("gitleaks_eval/", f"{own_package}/") if "/" in one else one for one in arguments]
+    result = pytester.runpytest_subprocess(*named, *options)
+    assert (result.ret, sum(result.parseoutcomes().values())) == (0, checks + 1)
+    assert not (pytester.path / "gitleaks-eval-results/scorecard.md").exists()
 
 
 def test_other_peoples_folder_stays_as_it_is(pytester: pytest.Pytester, options: list[str]) -> None:

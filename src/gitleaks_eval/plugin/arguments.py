@@ -15,7 +15,7 @@ from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.earlier_reports import begin_reports
 from gitleaks_eval.plugin.command_line import as_meant, is_typed, names_paths, typed_arguments, types_selection
-from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, JUDGES, LINT, REAL, SURVEYS, is_shipped
+from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS, is_shipped
 
 # Options with which pytest runs no test.
 SHOWING = (
@@ -113,6 +113,13 @@ def flagged(config: pytest.Config) -> list[Path]:
     findings = FINDINGS if known.gitleaks_findings else REAL
     folders = [CHECKS, LINT, SURVEYS, findings] if known.gitleaks_eval else []
     return [*folders, *([JUDGES] if known.gitleaks_judges else [])]
+
+
+def asked_for(config: pytest.Config) -> set[Path]:
+    """Our folders and modules that stand among the arguments: named, or added there by a flag."""
+    named = {config.invocation_params.dir / one.partition("::")[0] for one in config.getoption("file_or_dir")}
+    paths = (Path(os.path.abspath(path)) for path in named)  # noqa: PTH100 - resolve() would follow links
+    return {path for path in paths if path in FOLDERS or path.parent in FOLDERS}
 
 
 def effective_root(config: pytest.Config) -> Root:

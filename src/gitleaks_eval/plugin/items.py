@@ -22,7 +22,7 @@ from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
 from gitleaks_eval.engine.kinds import RULES
 from gitleaks_eval.engine.relieved import accepted_in, explained
-from gitleaks_eval.plugin.arguments import flagged
+from gitleaks_eval.plugin.arguments import asked_for
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
@@ -103,7 +103,7 @@ class Items:
     def pytest_ignore_collect(
         self, collection_path: Path, config: pytest.Config
     ) -> Generator[None, bool | None, bool | None]:
-        """Go to our modules, and look at nothing beside the way: a folder of packages may hold hundreds.
+        """Go to those of our modules that are asked for, and look at nothing beside the way: there may be hundreds.
 
         Where a folder is named that holds ours, pytest takes them as one, and goes into no virtual environment.
         """
@@ -113,11 +113,13 @@ class Items:
             self._only_passed = set(_not_asked_for(session)) if session else set()
         if not left_out and collection_path.parent not in self._only_passed:
             return left_out
-        wanted = flagged(config)
-        if any(collection_path in folder.parents for folder in wanted):
+        wanted = asked_for(config)
+        if collection_path in wanted:
+            return collection_path in FOLDERS and not self.collects(collection_path)
+        on_the_way = any(collection_path in one.parents for one in wanted)
+        if on_the_way:
             self._only_passed.add(collection_path)
-            return False
-        return collection_path not in wanted or (collection_path in FOLDERS and not self.collects(collection_path))
+        return not on_the_way
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | OwnTests | None:
         """Collect our modules also where the user's `python_files` would not."""

@@ -1,5 +1,6 @@
 """What pytest's own summary leaves out because our section says it once."""
 
+import os
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -75,7 +76,18 @@ def _is_left_out(report: Any, told: Collection[str], repeated: Collection[str]) 
 
 def _failed_line(terminal: pytest.TerminalReporter, report: Any) -> str:
     message = str(_properties(report)["message"]).splitlines()[0]
-    return printable(f" {terminal.config.cwd_relative_nodeid(report.nodeid)} - {message}")
+    return printable(f" {_from_here(terminal.config, report.nodeid)} - {message}")
+
+
+def _from_here(config: pytest.Config, nodeid: str) -> str:
+    """A node id with its path from where pytest was started: the one that can be pasted back there.
+
+    pytest's own function for it takes another type since 9.2.
+    """
+    path, *names = nodeid.split("::")
+    if config.invocation_params.dir != config.rootpath:
+        path = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
+    return "::".join([path, *names])
 
 
 def _not_applicable_lines(terminal: pytest.TerminalReporter) -> list[str]:

@@ -33,6 +33,7 @@ def test_a_small_repository_is_scanned_with_one_core_beside_others_and_a_large_o
     assert cores_beside_others(SMALL_BYTES) is None
 
 
+@pytest.mark.slow
 def test_one_module_alone_touches_the_collector() -> None:
     imports = {
         path.relative_to(PACKAGE).as_posix()

@@ -872,6 +872,7 @@ def run(
     return subprocess.run([*command, *prompts], env=variables, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_neither_prompt_nor_key_nor_an_unbelieved_reply_is_logged(
     messages_server: MessagesServer, options: ClientOptions
 ) -> None:

@@ -138,6 +138,7 @@ def test_a_list_that_names_something_else_is_an_error(tmp_path: Path, listed: st
         read_reftables(tmp_path / "t")
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(some.lists(some.tuples(some.integers(0, 200), some.integers(0, 255)), max_size=6))
 def test_whatever_a_table_holds_it_ends(tmp_path: Path, edits: list[tuple[int, int]]) -> None:
