@@ -301,3 +301,16 @@ def test_a_ground_truth_without_its_recipe_is_an_error_of_that_scenario(pytester
     assert result.ret == 1
     result.stdout.fnmatch_lines(["ERROR  scenario lonely: the recipe *lonely.yaml is missing*"])
     assert set(outcomes(report(pytester)).values()) == {"error"}
+
+
+@pytest.mark.parametrize("quiet", [["-q"], ["-qq"], ["-q", "-n2"]], ids=" ".join)
+def test_what_is_evaluated_is_named_also_where_pytest_is_quiet(
+    pytester: pytest.Pytester, options: list[str], quiet: list[str]
+) -> None:
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, *quiet)
+    assert sum(line.startswith("evaluated: analyses in ") for line in result.outlines) == 1
+
+
+def test_a_quiet_list_of_tests_has_nothing_else_before_it(pytester: pytest.Pytester, options: list[str]) -> None:
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "--co", "-q")
+    assert "::test_" in result.outlines[0]

@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -101,12 +102,15 @@ def _become_worker(to_it: int, from_it: int) -> NoReturn:
 
 
 def end(status: int) -> NoReturn:
-    """End as Python does, but let the system take down what is in memory.
+    """End as Python does, but let the system take down what is in memory: no finalizer runs, no open file is flushed.
 
-    Python takes it down object by object, and each page that was forked is copied for that: more than a short run does.
+    Python takes it down object by object, and each page that was forked is copied for that: more work than a short run.
     """
-    # Of the two that Python calls itself then, this one waits for threads.
-    vars(threading)["_shutdown"]()
+    try:
+        # Python calls it here, too, to wait for threads, and ignores that somebody does not want to wait.
+        vars(threading)["_shutdown"]()
+    except KeyboardInterrupt:
+        traceback.print_exc()
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()

@@ -122,7 +122,8 @@ def _read(path: Path, why: str) -> bytes:
     try:
         return read_input(path, LARGEST_TOML)
     except FileNotFoundError:
-        raise InputError(f"{why}: the configuration {path} does not exist") from None
+        wrong = "is a link to what is not there: mend or remove it" if path.is_symlink() else "does not exist"
+        raise InputError(f"{why}: the configuration {path} {wrong}") from None
     except OSError as error:
         raise unreadable(f"{why}: the configuration", path, error) from None
 

@@ -59,6 +59,7 @@ class Begin:
         """
         self._find()
         yield
+        self._name_what_is_evaluated()
         self._start_ahead()
         items = later.items.register_items(self._config, self._part)
         # This hook is under way: it does not see whoever comes now.
@@ -88,6 +89,9 @@ class Begin:
 
     def pytest_report_header(self) -> list[str]:
         """What is in force."""
+        return self._in_force("gitleaks-eval")
+
+    def _in_force(self, title: str) -> list[str]:
         settings = self._settings
         count = len(self._session.scenarios)
         sources = [*settings.scenario_sources, *settings.corpora]
@@ -108,12 +112,19 @@ class Begin:
             parts.append(f"seed {settings.seed}")
         if settings.baseline:
             parts.append(f"baseline {settings.baseline.name}")
-        lines = [f"gitleaks-eval: {' | '.join(parts)}"]
+        lines = [f"{title}: {' | '.join(parts)}"]
         if len(self._under_test) > 1:
             for index, one in enumerate(self._under_test):
                 mark = " (baseline)" if index == 0 and not settings.baseline else ""
                 lines.append(f"  {one.candidate.name}{mark}: {one.title(settings.root)}")
         return [printable(line) for line in lines]
+
+    def _name_what_is_evaluated(self) -> None:
+        """Say it where `-q` leaves out the header, too: a green end must not be taken for another configuration's."""
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if terminal and self._config.get_verbosity() < 0 and not self._only_collects:
+            for line in self._in_force("evaluated"):
+                terminal.write_line(line)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -44,9 +44,14 @@ def _found(sources: Sources, root: Path, invocation: Path) -> Configuration:
             return Configuration(chain_of(Path(name), why, invocation, text.encode("utf-8", "surrogateescape")), why)
     for place, folder in _folders(root).items():
         for name in sources.files:
-            if (folder / name).exists():
+            if _is_there(folder / name):
                 return choose_configuration((name, folder, f"found in {place}"), root, invocation)
     return Configuration((), f"no {' or '.join(sources.files)} in {' or at '.join(_folders(root))}")
+
+
+def _is_there(path: Path) -> bool:
+    # A link to nothing is there to be read: the scanner would go on with its own rules, and nobody would know.
+    return path.exists() or path.is_symlink()
 
 
 def _folders(root: Path) -> dict[str, Path]:
@@ -61,8 +66,6 @@ def _sources_here(root: Path, sources: Callable[[], Sources]) -> Sources:
     variables = {name for one in known for name in one.paths} - set(GITLEAKS.sources.paths)
     variables |= {name for one in known for name in one.contents}
     files = {name for one in known for name in one.files} - set(GITLEAKS.sources.files)
-    folders = _folders(root).values()
-    differ = any(map(os.environ.get, variables)) or any(
-        (folder / name).exists() for folder in folders for name in files
-    )
+    there = (folder / name for folder in _folders(root).values() for name in files)
+    differ = any(map(os.environ.get, variables)) or any(map(_is_there, there))
     return sources() if differ else GITLEAKS.sources

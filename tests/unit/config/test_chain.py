@@ -110,6 +110,12 @@ def test_the_file_in_rootdir_goes_before_the_scanners_own_rules(root: Path, invo
     assert (paths(configuration), configuration.why) == ([wanted], "found in rootdir")
 
 
+def test_a_link_to_nothing_in_rootdir_is_an_error_and_not_the_scanners_own_rules(root: Path, invocation: Path) -> None:
+    (root / ".gitleaks.toml").symlink_to("nowhere.toml")
+    with pytest.raises(InputError, match=r"rootdir: the configuration .*gitleaks.toml is a link to what is not"):
+        choose_configuration(None, root, invocation)
+
+
 def test_without_any_it_is_the_scanners_own(root: Path, invocation: Path) -> None:
     write(invocation / ".gitleaks.toml", RULES)
     configuration = choose_configuration(None, root, invocation)

@@ -212,10 +212,10 @@ def test_what_does_not_pass_is_transport_before_the_deadline(
     messages_server: MessagesServer, options: ClientOptions, behaviour: Behaviour
 ) -> None:
     messages_server.always = behaviour
-    # A second after the third attempt at the latest, and before a fourth: none is in flight at the deadline.
+    # A second after the third attempt at the latest, and before a fourth.
     reply = reply_to(replace(options, timeout_seconds=2.5))
     assert reply.kind == "transport"
-    # The deadline may cut an attempt off before it has arrived.
+    # On a machine that is slow all the same, the deadline may cut an attempt off before it has arrived.
     assert 1 <= len(messages_server.posts) <= reply.attempts <= min(6, len(messages_server.posts) + 1)
 
 
