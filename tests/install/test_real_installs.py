@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from builders import GO_SWITCHES
 
+from gitleaks_eval.coverage.builtin import builtin_document
 from gitleaks_eval.scanners import GITLEAKS, install
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.install import installed_binary
@@ -143,6 +144,8 @@ def test_gitleaks_is_built_with_the_go_of_a_package_where_there_is_none(
 def _assert_built(binary: Path, cache: Path, said: list[str]) -> None:
     build = probe(binary, "a test")
     assert (build.version, build.command, build.decode_depth) == (VERSION, "detect", None)
+    # Where they stand in the program depends on the Go that built it.
+    assert len(builtin_document(binary, build.sha256)["rules"]) > 100
     stated = subprocess.run([binary, "version"], capture_output=True, check=True, text=True).stdout
     assert stated == f"{VERSION}\n"
     assert {path.name for path in cache.iterdir()} == {"bin"}

@@ -1,6 +1,7 @@
 """The scanner's own rules, read from its program: every build holds its default configuration as plain text."""
 
 import mmap
+import re
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -18,6 +19,9 @@ else:
 TEXT_AT_MOST = 4 << 20
 TEXTS_AT_MOST = 20
 _MARK = b"\n[[rules]]"
+# What stands before the first rule, and the last rule, take 4 KiB each in every known build.
+EDGE_AT_MOST = 16 << 10
+LINES_AT_MOST = 500
 
 
 @lru_cache(maxsize=8)
@@ -30,7 +34,7 @@ def builtin_document(binary: Path, sha256: str) -> Table:
     del sha256
     try:
         with binary.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            documents = [_parsed(text) for text in _texts(content)]
+            documents = [_parsed(text) or {} for text in _texts(content)]
     except (OSError, ValueError) as error:
         # An empty file cannot be mapped.
         reason = error.strerror if isinstance(error, OSError) else "it is empty"
@@ -42,7 +46,11 @@ def builtin_document(binary: Path, sha256: str) -> Table:
 
 
 def _texts(content: mmap.mmap) -> Iterator[bytes]:
-    """The pieces between two NULs that hold the head of a rule."""
+    """The configurations in the pieces between two NULs that hold the head of a rule.
+
+    Go puts texts one behind the other, since 1.27 without a NUL between them. No other text is TOML, so a configuration
+    begins at the first line, and ends with the last, between which all is.
+    """
     place = 0
     for _ in range(TEXTS_AT_MOST):
         place = content.find(_MARK, place)
@@ -53,16 +61,34 @@ def _texts(content: mmap.mmap) -> Iterator[bytes]:
         if end < 0:
             place += len(_MARK)
             continue
-        yield content[start:end]
+        first, last = place + 1, content.rfind(_MARK, place, end) + 1
+        begin = _begin(content[max(start, first - EDGE_AT_MOST) : first], whole=first - start <= EDGE_AT_MOST)
+        length = _length(content[last : min(end, last + EDGE_AT_MOST)], whole=end - last <= EDGE_AT_MOST)
+        if begin is not None and length is not None:
+            yield content[first - begin : last + length]
         place = end
+
+
+def _begin(head: bytes, *, whole: bool) -> int | None:
+    """How many bytes before its first rule a configuration begins; None where it may begin before what is looked at."""
+    begins = [*([0] if whole else []), *(found.end() for found in re.finditer(rb"\n", head))][-LINES_AT_MOST:]
+    begin = next(begin for begin in begins if _parsed(head[begin:]) is not None)
+    return None if begin == begins[0] != 0 else len(head) - begin
+
+
+def _length(tail: bytes, *, whole: bool) -> int | None:
+    """How many bytes a configuration has from its last rule on; None where it is none, or may go on."""
+    ends = [*(found.end() for found in re.finditer(rb"\n", tail)), *([len(tail)] if whole else [])][:LINES_AT_MOST]
+    length = next((end for end in reversed(ends) if _parsed(tail[:end]) is not None), None)
+    return None if length is None or length == ends[-1] != len(tail) else length
 
 
 def _rules(document: Table) -> int:
     return sum(isinstance(value_of(rule, "id"), str) for _, rule in tables(document, "rules"))
 
 
-def _parsed(text: bytes) -> dict[str, Any]:
+def _parsed(text: bytes) -> dict[str, Any] | None:
     try:
         return tomllib.loads(text.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError):
-        return {}
+        return None

@@ -81,6 +81,30 @@ def test_the_scanners_own_rules_are_read_from_its_program(tmp_path: Path) -> Non
     assert builtin_document(binary, "of a test") == builtin()
 
 
+@pytest.mark.parametrize(
+    "other", [b"_%[1]s()\n{\n  x=1\n}\n", b"# zsh\n" * 400 + b"fi\n", b"fi\n" * 9000, b"\x01 \xff\n"]
+)
+def test_they_are_read_between_other_texts_too(tmp_path: Path, other: bytes) -> None:
+    # Go 1.27 puts no NUL between them.
+    binary = tmp_path / "scanner"
+    for content in (other + BUILTIN.encode(), BUILTIN.encode() + other, other + BUILTIN.encode() + other):
+        binary.write_bytes(b"\x7fELF\0\0" + content + b"\0more\0")
+        assert builtin_document(binary, str(content)) == builtin()
+
+
+@pytest.mark.parametrize(
+    "other", [b"# a comment that may be theirs\n" * 600, b"#" * 200 + b"\n" + b"# theirs\n" * 1900]
+)
+def test_where_they_reach_beyond_what_is_looked_at_nobody_says_that_they_are_known(
+    tmp_path: Path, other: bytes
+) -> None:
+    binary = tmp_path / "scanner"
+    for content in (b"title = 'x'\n" + other + BUILTIN.encode(), BUILTIN.encode() + other + b"regex = 'x'\n"):
+        binary.write_bytes(b"\x7fELF\0\0" + content + b"\0more\0")
+        with pytest.raises(EvaluationError, match="no configuration as plain text"):
+            builtin_document(binary, str(content))
+
+
 @pytest.mark.parametrize("content", [b"", b"nothing", b"\0\n[[rules]]\nid = \0", b"\n[[rules]]\nid='x'" + b"y" * 100])
 def test_a_program_without_rules_as_text_is_an_error_that_names_it(tmp_path: Path, content: bytes) -> None:
     binary = tmp_path / "scanner"
