@@ -34,7 +34,8 @@ class Coverage:
     a line for each entry that hides something and is not accepted, `accepted` for one that is, `notices` for what may
     be deleted; `offers` say what an acceptance of each entry would, and `forgiven` are the rules that are silent for
     accepted entries alone. A run is not `whole` where something is hidden and
-    not accepted. `forms` says by rule and form whether it fires, where that was asked.
+    not accepted. `weak` has the reasons why the decision is WEAK_PASS at best, and `unreadable` why the rules of the
+    scanner are not known. `forms` says by rule and form whether it fires, where that was asked.
     """
 
     seed: str
@@ -51,6 +52,8 @@ class Coverage:
     notices: Sequence[str] = ()
     offers: Sequence[Mapping[str, Any]] = ()
     forgiven: Sequence[str] = ()
+    weak: Sequence[str] = field(default_factory=list)
+    unreadable: str = ""
 
     def verdict(self, kind: str, name: str) -> Verdict:
         """The verdict of a test; of one that nothing is known of, that it fails."""

@@ -211,11 +211,20 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
         ),
         forms=forms,
     )
-    if subject.builtin_problem and later.layers.is_builtin(subject.layers, len(subject.layers) - 1):
-        # Of rules that nobody knows none is silent.
-        tested = f"{coverage.tested}; more rules are in force that are not known: {subject.builtin_problem}"
-        return replace(coverage, tested=tested, whole=False)
-    return coverage
+    return _with_unreadable(coverage, subject, firing) if RULES in settings.surveys else coverage
+
+
+def _with_unreadable(coverage: Coverage, subject: "Subject", firing: "Firing") -> Coverage:
+    """Add why the rules of the scanner are not known, where they are not."""
+    why = subject.builtin_problem or firing.disbelieved
+    if not why:
+        return coverage
+    # Of rules that nobody knows none is silent.
+    in_force = later.layers.is_builtin(subject.layers, len(subject.layers) - 1)
+    said = "more rules are in force that are not known" if in_force else "the rules of the scanner are not known"
+    # What is not believed is said of each rule already.
+    tested = f"{coverage.tested}; {said}: {why}" if subject.builtin_problem else coverage.tested
+    return replace(coverage, tested=tested, whole=False, weak=[*coverage.weak, why], unreadable=why)
 
 
 @contextlib.contextmanager

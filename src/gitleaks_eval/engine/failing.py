@@ -17,15 +17,18 @@ def why_failing(  # noqa: PLR0913 - each is a word of its own
     *,
     compares: bool = False,
     accepts_review: bool = False,
+    allows_unreadable: bool = False,
     accepted: Collection[str] = (),
 ) -> list[str]:
     """Each reason for which the run must not end with status 0; empty where it may.
 
     `runs` are by the name of the candidate; `judged` is the decision with judges that ran alone. `compares` says that
-    the run was to compare, also where it could not; with `accepts_review` a REVIEW ends well. `accepted` are the tests
+    the run was to compare, also where it could not; with `accepts_review` a REVIEW ends well, with `allows_unreadable`
+    a scanner whose rules cannot be read. `accepted` are the tests
     (node ids) whose failures entries alone cause.
     """
     reasons = [_of(name, "could not be evaluated whole") for name, run in runs.items() if run.incomplete]
+    reasons += [] if allows_unreadable else _unreadable(runs)
     if compared:
         # What it excuses is as in its baseline.
         failing = failing_verdicts(accepts_review=accepts_review)
@@ -43,6 +46,12 @@ def _decisions(runs: Mapping[str, Run]) -> Iterator[str]:
     for name, run in runs.items():
         if run.scorecard.guarded_decision == "FAIL":
             yield _of(name, "the decision is FAIL")
+
+
+def _unreadable(runs: Mapping[str, Run]) -> Iterator[str]:
+    for name, run in runs.items():
+        if run.coverage and run.coverage.unreadable and not run.partial:
+            yield _of(name, "the rules of the scanner cannot be read, so none of them was tested")
 
 
 def _unheard(runs: Mapping[str, Run]) -> Iterator[str]:

@@ -131,6 +131,12 @@ OPTIONS = (
     Option("baseline", "FILE", "compare with a saved baseline, or a saved evaluation_report.json"),
     Option("save_baseline", "FILE", "write this run as a baseline, small and without times, to keep"),
     Option("fail_on", "VERDICT", "what fails a comparison: regression, or review as well", "regression"),
+    Option(
+        "allow_unreadable_rules",
+        "",
+        "end with status 0 although the rules of the scanner cannot be read (a script around it); still no more than"
+        " WEAK_PASS",
+    ),
     Option("findings", "", "also a test for each expected finding, and for unexpected ones"),
     Option(
         "accept", "", "run no test: list what entries of the configuration hide, ask, and write that it is accepted"

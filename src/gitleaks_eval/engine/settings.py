@@ -35,7 +35,8 @@ class Settings:
     """What a run is about; every path is absolute and every input file has been looked at.
 
     The first of the `candidates` is the baseline, unless a saved report is. `accepts_review` says that what is
-    to review does not fail a comparison; `strict`, that an entry that nobody accepted fails. `kinds` names what is
+    to review does not fail a comparison; `strict`, that an entry that nobody accepted fails; `allows_unreadable`,
+    that rules of the scanner that cannot be read do not fail the run. `kinds` names what is
     evaluated (see `kinds.py`), `seed` the values that are planted.
     """
 
@@ -48,6 +49,7 @@ class Settings:
     kinds: tuple[str, ...]
     seed: str
     strict: bool
+    allows_unreadable: bool
     scenario_sources: tuple[str, ...]
     scenario_base: Path
     corpora: tuple[str, ...]
@@ -148,6 +150,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         kinds=kinds,
         seed=_seed(given(root, "seed")),
         strict=_is_strict(given(root, "entries", ini_only=True)),
+        allows_unreadable=bool(root.getoption("gitleaks_allow_unreadable_rules")),
         scenario_sources=_sources(scenarios) if SCENARIOS in kinds else (),
         scenario_base=scenarios.base if scenarios else root.path,
         corpora=tuple(corpora.value) if corpora else (),

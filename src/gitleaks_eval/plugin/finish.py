@@ -282,6 +282,7 @@ class Finish:
         """Let no run end well that does not, where no test failed or a hook has turned failures into others."""
         if session.exitstatus == pytest.ExitCode.OK:
             of_settings = {"compares": self._settings.compares, "accepts_review": self._settings.accepts_review}
+            of_settings["allows_unreadable"] = self._settings.allows_unreadable
             accepted = self._recorder.accepted
             self._reasons = why_failing(self._runs, self._compared, judged, accepted=accepted, **of_settings)
             session.exitstatus = pytest.ExitCode.TESTS_FAILED if self._reasons else pytest.ExitCode.OK

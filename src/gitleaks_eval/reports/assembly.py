@@ -102,6 +102,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         faulty=faulty,
         uncovered=any(result.outcome == FAILED for result in surveyed),
         narrowed=coverage is not None and not coverage.whole,
+        weak=coverage is not None and bool(coverage.weak),
     )
     return Run(
         results=results,

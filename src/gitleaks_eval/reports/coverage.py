@@ -6,7 +6,7 @@ from itertools import islice
 
 from gitleaks_eval.checks.result import FAILED
 from gitleaks_eval.core.text import few, markdown, numbered
-from gitleaks_eval.coverage.result import ALLOWLISTED, ENTRY, NOT_ASKED, NOT_SCANNED, PLACE, SEEN, TOGETHER
+from gitleaks_eval.coverage.result import ALLOWLISTED, ENTRY, NOT_ASKED, NOT_SCANNED, PLACE, SEEN, TOGETHER, Coverage
 from gitleaks_eval.judges.verdict import INCOMPLETE
 from gitleaks_eval.reports.run import Run
 
@@ -33,7 +33,7 @@ def next_steps(run: Run) -> Iterator[str]:
 
     Nothing for a part of a run.
     """
-    decision, hides = run.scorecard.guarded_decision, run.coverage.hides if run.coverage else ()
+    decision = run.scorecard.guarded_decision
     failed = {result.check_id for result in run.surveys if result.outcome == FAILED}
     if decision is None:
         return
@@ -45,12 +45,8 @@ def next_steps(run: Run) -> Iterator[str]:
         yield "narrow the entries that fail; what is meant so, `gitleaks-eval accept` accepts"
     elif failed:
         yield "mend the rules and places that fail"
-    elif hides:
-        names = [line.split(" ", 1)[0] for line in hides]
-        count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
-        yield f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
     elif run.coverage and not run.coverage.whole:
-        yield "look at what was not tested"
+        yield _about_survey(run.coverage)
     elif decision != "STRONG_PASS":
         yield "mend what is listed below, or in scorecard.md"
     else:
@@ -58,6 +54,20 @@ def next_steps(run: Run) -> Iterator[str]:
     if run.coverage and (notices := run.coverage.notices):
         first = [line.split(" ", 1)[0] for line in notices]
         yield f"{len(notices)} may be deleted ({few(first, NAMED_AT_MOST)}); see scorecard.md"
+
+
+def _about_survey(coverage: Coverage) -> str:
+    """What is to do where no test fails, and yet something is hidden or not known."""
+    if coverage.unreadable:
+        return (
+            "name the scanner's own program (`--gitleaks-binary`), not a script around it; "
+            "with `--gitleaks-allow-unreadable-rules` a run without its rules ends with status 0"
+        )
+    if coverage.hides:
+        names = [line.split(" ", 1)[0] for line in coverage.hides]
+        count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
+        return f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
+    return "look at what was not tested"
 
 
 def _about_judges(run: Run) -> str:

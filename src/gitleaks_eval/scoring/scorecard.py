@@ -116,15 +116,17 @@ def guard(  # noqa: PLR0913 - what may lower it, each under its name
     faulty: bool = False,
     uncovered: bool = False,
     narrowed: bool = False,
+    weak: bool = False,
 ) -> str:
     """The decision that leads: structure alone must not carry a scanner that loses or invents secrets.
 
     `faulty` is a configuration that fails its lint: nobody knows what else it does not do. With `uncovered` a
-    test of a rule, a place or an entry failed; with `narrowed` the configuration hides something that it may hide.
+    test of a rule, a place or an entry failed; with `narrowed` the configuration hides something that it may hide;
+    `weak` is a survey that allows no more than WEAK_PASS.
     """
     if incomplete or findings.missed or findings.unevaluated or uncovered:
         return "FAIL"
-    if faulty or findings.moved or findings.relabelled or findings.unexpected or findings.unlabelled:
+    if faulty or weak or findings.moved or findings.relabelled or findings.unexpected or findings.unlabelled:
         return "FAIL" if decision == "FAIL" else "WEAK_PASS"
     return "PASS" if narrowed and decision == _BEST else decision
 
@@ -139,11 +141,12 @@ def make_scorecard(  # noqa: PLR0913 - as `guard`
     faulty: bool = False,
     uncovered: bool = False,
     narrowed: bool = False,
+    weak: bool = False,
 ) -> Scorecard:
     """Score a run by its results; those of checks that take no scenario stand under None.
 
     Where no check is `scored` there is no documented decision; the guarded one is about what was asked beside the
-    checks. The last three are those of `guard`.
+    checks. The last four are those of `guard`.
     """
     results = [result for group in by_scenario.values() for result in group]
     score = score_of(result.outcome for result in results)
@@ -155,6 +158,7 @@ def make_scorecard(  # noqa: PLR0913 - as `guard`
         faulty=faulty,
         uncovered=uncovered,
         narrowed=narrowed,
+        weak=weak,
     )
     return Scorecard(
         score=score,

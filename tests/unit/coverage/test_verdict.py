@@ -271,13 +271,14 @@ def test_a_value_that_is_allowed_is_not_shown_whole() -> None:
 
 
 def test_a_failed_survey_decides_and_one_that_is_not_whole_caps_at_pass() -> None:
-    def decision(before: str, *, uncovered: bool = False, narrowed: bool = False) -> str:
-        return guard(before, FindingCounts(), incomplete=False, uncovered=uncovered, narrowed=narrowed)
+    def decision(before: str, **why: bool) -> str:
+        return guard(before, FindingCounts(), incomplete=False, **why)
 
     assert decision("STRONG_PASS") == "STRONG_PASS"
     assert decision("STRONG_PASS", uncovered=True) == "FAIL"
     assert decision("STRONG_PASS", narrowed=True) == "PASS"
     assert [decision(one, narrowed=True) for one in ("PASS", "WEAK_PASS", "FAIL")] == ["PASS", "WEAK_PASS", "FAIL"]
+    assert [decision(one, weak=True) for one in ("STRONG_PASS", "PASS", "FAIL")] == ["WEAK_PASS", "WEAK_PASS", "FAIL"]
 
 
 def test_without_checks_there_is_no_documented_decision_and_a_guarded_one() -> None:

@@ -11,9 +11,9 @@ from gitleaks_eval.judges.verdict import Combined, Judged, Judgement, Verdict
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE
 
 
-def run(decision: str | None = "STRONG_PASS", *, failed: bool = False, **said: bool) -> Any:
+def run(decision: str | None = "STRONG_PASS", *, failed: bool = False, **said: Any) -> Any:
     result = SimpleNamespace(check_id="SA-1", nodeid="a::b", outcome="failed" if failed else "passed")
-    flags = {"incomplete": False, "partial": False, "combined": None, "judged": None, **said}
+    flags = {"incomplete": False, "partial": False, "combined": None, "judged": None, "coverage": None, **said}
     return SimpleNamespace(scorecard=SimpleNamespace(guarded_decision=decision), results=[result], **flags)
 
 
@@ -31,6 +31,16 @@ def test_a_decision_of_fail_and_what_could_not_be_evaluated_are_reasons_and_name
     assert why_failing({"a": run(), "b": run("FAIL")}, None, None) == ["b: the decision is FAIL"]
     assert why_failing({"": run(incomplete=True)}, None, None) == ["could not be evaluated whole"]
     assert why_failing({"": run(incomplete=True)}, compared(SAFE), None) == ["could not be evaluated whole"]
+
+
+def test_rules_that_cannot_be_read_are_a_reason_unless_that_is_allowed() -> None:
+    unreadable = SimpleNamespace(unreadable="a script")
+    runs = {"": run("WEAK_PASS", coverage=unreadable)}
+    why = ["the rules of the scanner cannot be read, so none of them was tested"]
+    assert why_failing(runs, None, None) == why
+    assert why_failing(runs, compared(SAFE), None, compares=True) == why
+    assert why_failing(runs, None, None, allows_unreadable=True) == []
+    assert why_failing({"": run(None, partial=True, coverage=unreadable)}, None, None) == []
 
 
 def test_a_comparison_excuses_a_decision_and_decides_by_its_verdicts() -> None:
