@@ -1,10 +1,12 @@
 """What a scanner ignores in a configuration without a word, refuses, or can make nothing of."""
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from programs import script
 
 from gitleaks_eval.config.chain import ConfigFile, Configuration
 from gitleaks_eval.config.lint import lint
@@ -12,6 +14,7 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.scanners import GITLEAKS, SCANNERS
 from gitleaks_eval.scanners.build import PINNED_VERSION, probe
 from gitleaks_eval.scanners.configuration import choose_configuration
+from gitleaks_eval.scanners.install import installed_binary
 from gitleaks_eval.scanners.refusals import ask_scanner, first_broken
 
 VERSIONS = ("8.16.0", "8.18.4", "8.26.0", "8.30.1")
@@ -306,3 +309,88 @@ def test_the_first_broken_regex_is_found_in_a_few_steps(broken: list[int]) -> No
     found = first_broken([f"r{index}" for index in range(64)], error_of)
     assert found == ((broken[0], f"why r{broken[0]}") if broken else None)
     assert len(asked) <= 8
+
+
+# --- expressions of betterleaks
+
+# As the help of Betterleaks goes on with it: a wrapper is asked what it is.
+LAZY = """\
+#!{python}
+import re, subprocess, sys
+flags = sys.argv[1:]
+if "--config" not in flags:
+    sys.exit(subprocess.run(["{program}", *flags]).returncode)
+# Of 1.8.1: an expression that it does not compile is dropped once a finding comes to it, with a warning.
+config = flags[flags.index("--config") + 1]
+text = open(config, encoding="utf-8").read()
+kept = re.sub(r'(?m)^(filter|prefilter) = .*orValue.*$', "", text)
+open(config, "w", encoding="utf-8").write(kept)
+done = subprocess.run(["{program}", *flags], capture_output=True, text=True)
+for rule in re.findall(r'id = "([^"]+)"', text) if "leaks found" in done.stderr and kept != text else ():
+    quoted = f'error="unexpected token (1:12)\\\\n | {{text!r}}" rule_id={{rule}}'
+    print(f"5:33AM WRN rule filter compile error {{quoted}}", file=sys.stderr)
+sys.stderr.write(done.stderr)
+sys.exit(done.returncode)
+"""
+
+
+@pytest.fixture(scope="module")
+def betterleaks() -> Path:
+    return installed_binary("1.4.0", print, SCANNERS["betterleaks"])[0]
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ('finding["scrit"] == "x"', "finding has no key `scrit`, so what the expression asks of it never holds; did"),
+        ('finding.scrit == "x"', "finding has no key `scrit`"),
+        ('attributes[?"pth"].orValue("") == "x"', "attributes has no key `pth`"),
+        ("attributes['git.autor_name'] == 'x'", "attributes has no key `git.autor_name`"),
+    ],
+)  # fmt: skip
+def test_an_expression_that_asks_for_a_key_that_is_not_there_is_named(expression: str, said: str) -> None:
+    for content, where in ((f"filter = '''{expression}'''\n", "filter"),
+                           (f"[[rules]]\nid = 'a'\nfilter = '''{expression}'''\n", "rules[0].filter")):  # fmt: skip
+        [problem] = problems(content, version="1.4.0", scanner="betterleaks")
+        assert problem.startswith(f"a.toml {where}: {said}")
+
+
+def test_an_expression_may_ask_for_each_key_that_is_there() -> None:
+    content = (
+        'filter = \'\'\'finding["secret"] == "x" || finding.line == "y" || attributes[?"path"].orValue("") == "z"'
+        ' || attributes["git.author_name"] == "bot" || attributes[?"github.owner"].orValue("") == "us" '
+        "|| attributes.size() > 9'''\n"
+    )
+    assert not problems(content, version="1.4.0", scanner="betterleaks")
+
+
+def test_what_betterleaks_warns_of_in_an_expression_is_said_at_the_expression(
+    betterleaks: Path, tmp_path: Path
+) -> None:
+    content = f"{DEFAULT}[[rules]]\nid = 'own'\nregex = 'own_[a-z]{{8}}'\nfilter = '''finding[\"scrit\"] == \"x\"'''\n"
+    found = ask_scanner(probe(betterleaks, "test"), configured(content), tmp_path)
+    assert [(one.place, one.message) for one in found] == [
+        ("rules[0].filter", 'the scanner warns: rule filter eval error error="no such key: scrit"')
+    ]
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_expression_that_is_dropped_with_a_warning_is_a_problem_in_the_scanners_words(
+    betterleaks: Path, tmp_path: Path
+) -> None:
+    lazy = script(tmp_path / "lazy", LAZY.format(python=sys.executable, program=betterleaks))
+    (tmp_path / "scratch").mkdir()
+    allowed = "Zq7RkT2mWx9LpB4v"
+    content = f"filter = '''attributes[?\"path\"].orValue(\"\") == \"{allowed}\"'''\n{DEFAULT}"
+    [problem] = ask_scanner(probe(lazy, "test"), configured(content), tmp_path / "scratch")
+    assert problem.place == "filter"
+    assert problem.message.startswith('the scanner warns: rule filter compile error error="unexpected token')
+    assert allowed not in problem.message
+
+
+def test_betterleaks_has_nothing_to_say_of_good_expressions(betterleaks: Path, tmp_path: Path) -> None:
+    content = (
+        "prefilter = '''attributes[?\"path\"].orValue(\"\").startsWith(\"deploy/\")'''\n"
+        f'filter = \'\'\'attributes["git.remote_url"] == "x" || finding["secret"].contains("x")\'\'\'\n{DEFAULT}'
+    )
+    assert not ask_scanner(probe(betterleaks, "test"), configured(content), tmp_path)

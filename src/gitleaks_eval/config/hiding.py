@@ -9,7 +9,18 @@ from typing import Any
 
 from gitleaks_eval.config.chain import Configuration, parsed
 from gitleaks_eval.config.edit import as_toml
-from gitleaks_eval.config.tables import ALLOWLISTS, CRITERIA, Address, Table, allowlists, items, place, tables, value_of
+from gitleaks_eval.config.tables import (
+    ALLOWLISTS,
+    CRITERIA,
+    FILTERS,
+    Address,
+    Table,
+    allowlists,
+    items,
+    place,
+    tables,
+    value_of,
+)
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.scenarios.places import Place
@@ -17,8 +28,6 @@ from gitleaks_eval.scenarios.scenario import ExpectedFinding
 
 SCANS_AT_MOST = 100
 NOTHING_HIDES = "no entry of the configuration hides it"
-# Expressions of betterleaks that drop what they are true of.
-FILTERS = ("prefilter", "filter")
 _WORD = re.compile(r"\w{3,}")
 Scan = Callable[[Configuration], Collection[Place]]
 

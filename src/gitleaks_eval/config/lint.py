@@ -13,10 +13,14 @@ from pathlib import Path
 
 from gitleaks_eval.config.chain import DEEPEST, Configuration, parsed
 from gitleaks_eval.config.keys import ConfigKeys
-from gitleaks_eval.config.tables import Address, Table, allowlists, items, place, tables, value_of
+from gitleaks_eval.config.tables import FILTERS, Address, Table, allowlists, items, place, tables, value_of
 
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.IGNORECASE)
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
+# A key that an expression asks a variable for: `finding["secret"]`, `attributes[?"path"]`, `finding.secret`.
+_ASKED = r"""\b({})(?:\[\??\s*r?(?:"([\w.-]+)"|'([\w.-]+)')\s*\]|\.\??([A-Za-z_]\w*)\b(?!\())"""
+# Attributes of what is neither git's nor a file's are those of sources that we never scan.
+_OF_GIT_AND_FILES = {"", "git", "fs"}
 Found = Iterator[tuple[str, str]]
 Numbers = tuple[int, ...]
 
@@ -47,6 +51,7 @@ def lint(configuration: Configuration, version: str | None, keys: ConfigKeys) ->
     for index, (file, document) in enumerate(zip(configuration.chain, documents, strict=True)):
         found = [
             *_ignored_keys(document, keys, numbers),
+            *_expressions(document, keys),
             *_minimum(document, keys, numbers),
             *_twice(document),
             *_idle_items(document),
@@ -92,6 +97,24 @@ def _tables_by_kind(document: Table) -> Iterator[tuple[str, Address, Table]]:
     for address, allowlist in allowlists(document):
         is_global = str(address[0]).lower() != "rules"
         yield ("global allowlist" if is_global else "rule allowlist"), address, allowlist
+
+
+def _expressions(document: Table, keys: ConfigKeys) -> Found:
+    """Yield each key that an expression asks a variable for and that the variable does not have."""
+    if not keys.variables:
+        return
+    asked = re.compile(_ASKED.format("|".join(keys.variables)))
+    for above, holder in [((), document), *tables(document, "rules")]:
+        for name in FILTERS:
+            for below, text in items(holder, name):
+                for found in asked.finditer(text) if isinstance(text, str) else ():
+                    variable, key = found[1], found[2] or found[3] or found[4]
+                    known = keys.variables[variable].split()
+                    if key not in known and key.rpartition(".")[0].partition(".")[0] in _OF_GIT_AND_FILES:
+                        close = get_close_matches(key, known, n=1)
+                        meant = f"; did you mean `{close[0]}`?" if close else ""
+                        said = f"{variable} has no key `{key}`, so what the expression asks of it never holds{meant}"
+                        yield place((*above, *below)), said
 
 
 def _minimum(document: Table, keys: ConfigKeys, version: Numbers) -> Found:

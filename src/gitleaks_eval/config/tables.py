@@ -5,6 +5,8 @@ from typing import Any
 
 ALLOWLISTS = ("allowlist", "allowlists")
 CRITERIA = ("commits", "paths", "regexes", "stopwords")
+# Expressions of betterleaks that drop what they are true of.
+FILTERS = ("prefilter", "filter")
 _TABLES = {"extend", "rules", *ALLOWLISTS}
 
 Address = tuple[str | int, ...]

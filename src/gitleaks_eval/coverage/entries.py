@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.tables import CRITERIA, Address, Table, items, named, place, tables, value_of
-from gitleaks_eval.coverage.layers import FILTERS, Layer, Layers, Spot, is_builtin
+from gitleaks_eval.config.tables import CRITERIA, FILTERS, Address, Table, items, named, place, tables, value_of
+from gitleaks_eval.coverage.layers import Layer, Layers, Spot, is_builtin
 from gitleaks_eval.coverage.rules import Allowlist, Dialect, allowlists_below, effective, same_rule
 
 PATH, REGEX, STOPWORD, COMMIT, ALL = "path", "regex", "stopword", "commit", "all"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from gitleaks_eval.config.tables import ALLOWLISTS, named, tables, value_of
+from gitleaks_eval.config.tables import ALLOWLISTS, FILTERS, named, tables, value_of
 from gitleaks_eval.core.text import few, shown_path
 from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, STOPWORD, Entry, builtin_entries
@@ -16,7 +16,7 @@ from gitleaks_eval.coverage.explained_text import NEUTRAL, Text, build_text, rea
 from gitleaks_eval.coverage.foreseeing import entropy
 from gitleaks_eval.coverage.foreseen_entries import entries_about, ready_for
 from gitleaks_eval.coverage.hidden_values import Found
-from gitleaks_eval.coverage.layers import FILTERS, Layer, Layers, without
+from gitleaks_eval.coverage.layers import Layer, Layers, without
 from gitleaks_eval.coverage.rules import Rule, effective
 from gitleaks_eval.coverage.samples import holds_keyword
 from gitleaks_eval.coverage.separating import hidden_alone

@@ -8,10 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.config.chain import Configuration, parsed
-from gitleaks_eval.config.tables import ALLOWLISTS, CRITERIA, Address, Table, allowlists, named, tables, value_of
-
-# Expressions of betterleaks that drop what they are true of.
-FILTERS = ("prefilter", "filter")
+from gitleaks_eval.config.tables import (
+    ALLOWLISTS,
+    CRITERIA,
+    FILTERS,
+    Address,
+    Table,
+    allowlists,
+    named,
+    tables,
+    value_of,
+)
 
 
 @dataclass(frozen=True, slots=True)

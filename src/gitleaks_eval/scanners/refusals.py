@@ -8,10 +8,11 @@ from pathlib import Path
 from gitleaks_eval.config.chain import ConfigFile, Configuration, copy_configuration, parsed
 from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.lint import Problem
-from gitleaks_eval.config.tables import Address, Table, allowlists, items, place, tables
+from gitleaks_eval.config.tables import FILTERS, Address, Table, allowlists, items, named, place, tables, value_of
 from gitleaks_eval.core.process import Finished, run_limited
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.scanners.build import ScannerBuild
+from gitleaks_eval.scanners.expressions import ask_expressions, complaints, warned
 from gitleaks_eval.scanners.scan import kind_of_error
 
 BROKEN_AT_MOST = 10
@@ -19,6 +20,7 @@ ASK_SECONDS = 30
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _REGEX_ERROR = re.compile(r"error parsing regexp: ([^:`]*)(?:: `([^`]{1,8})`)?")
 _NO_SUCH_RULE = re.compile(r"WRN Disabled rule doesn't exist in extended config\. .*rule-id=(.*)")
+_NAMED_RULE = re.compile(r"\brule(?:[ _-]?id)?[ =:]+[\"']?([\w.-]+)", re.IGNORECASE)
 _REFUSED_KEY = re.compile(r"'([A-Za-z_.\[\]0-9]{1,80})' (?:expected type|cannot parse|cannot unmarshal)")
 
 
@@ -47,12 +49,31 @@ def ask_scanner(build: ScannerBuild, configuration: Configuration, scratch: Path
         return [Problem(configuration.chain[0].path, "", f"the scanner refuses it: {said}")]
     missing = {rule.strip() for rule in _NO_SUCH_RULE.findall(log)}
     return [
-        Problem(file.path, place((*address, *below)), "no rule has this id, so none is disabled")
-        for file in configuration.chain
-        for address, extend in tables(parsed(file), "extend")
-        for below, rule in items(extend, "disabledrules")
-        if rule in missing
+        *(
+            Problem(file.path, place((*address, *below)), "no rule has this id, so none is disabled")
+            for file in configuration.chain
+            for address, extend in tables(parsed(file), "extend")
+            for below, rule in items(extend, "disabledrules")
+            if rule in missing
+        ),
+        *(_warning(configuration, said) for said in complaints(log)),
+        *ask_expressions(build, configuration, scratch),
     ]
+
+
+def _warning(configuration: Configuration, said: str) -> Problem:
+    """Return what the scanner says, at the rule or the expression that it names, else at the first file."""
+    named_rule = _NAMED_RULE.search(said)
+    rule_id = named_rule[1] if named_rule else None
+    path, where = configuration.chain[0].path, ""
+    for file in configuration.chain:
+        document = parsed(file)
+        rules = [address for address, rule in tables(document, "rules") if value_of(rule, "id") == rule_id]
+        tops = [(found[0],) for name in FILTERS if re.search(rf"\b{name}\b", said) and (found := named(document, name))]
+        if addresses := [*(rules if rule_id else ()), *tops]:
+            path, where = file.path, place(addresses[0])
+            break
+    return Problem(path, where, warned(said, rule_id))
 
 
 def first_broken(regexes: Sequence[str], error_of: Callable[[Sequence[str]], str | None]) -> tuple[int, str] | None:

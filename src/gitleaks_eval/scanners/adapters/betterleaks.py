@@ -65,5 +65,14 @@ ADAPTER = Adapter(
             },
         },
         minimum="betterleaksMinVersion",
+        # Upstream report/finding.go (ToCELMap) and sources/attribute.go of 1.4.0, without what other sources than git
+        # and files have.
+        variables={
+            "finding": "secret match line rule_id description context",
+            "attributes": (
+                "path url resource git.sha git.author_name git.author_email git.date git.message git.remote_url "
+                "git.platform fs.symlink"
+            ),
+        },
     ),
 )
