@@ -197,6 +197,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def golden(session: nox.Session) -> None:
+    """Record what is printed and written, or compare two records: `nox -s golden -- record|compare FOLDER...`."""
+    session.install("-e", ".")
+    session.run("python", "benchmarks/golden.py", *session.posargs)
+
+
+@nox.session
 def mutants(session: nox.Session) -> None:
     """Hold a seeded sample of mutants of the source against the tests: `nox -s mutants -- [NUMBER] [SEED]`."""
     session.install("-e", ".[dev]")
