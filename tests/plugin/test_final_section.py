@@ -147,6 +147,62 @@ def test_tests_that_are_no_checks_and_fail_are_named(pytester: pytest.Pytester, 
     assert line.endswith(", …")
 
 
+OF_A_USER = {
+    "check": """
+        from gitleaks_eval import check, check_equal
+        @check("ACME-1", "House rule", category="House Rules")
+        def test_it(analysis, evidence):
+            check_equal(evidence, 0, analysis.count("total_secrets"), what="secrets")
+    """,
+    "test of our fixtures": "def test_it(analysis):\n    assert analysis.count('total_secrets') == 0\n",
+    "plain test": "def test_it():\n    assert False\n",
+}
+
+
+@pytest.mark.parametrize("kind", OF_A_USER)
+def test_what_fails_of_a_users_own_is_named_and_nowhere_is_said_that_nothing_is_to_mend(
+    pytester: pytest.Pytester, kind: str
+) -> None:
+    options = analysed_corpus(pytester.path / "corpus")
+    pytester.makepyfile(test_own=OF_A_USER[kind])
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "test_own.py", "-q")
+    assert result.ret == 1
+    first, *others = section(result)
+    (following,) = (line for line in others if line.startswith("next: "))
+    document = report(pytester)
+    page = (pytester.path / "gitleaks-eval-results" / "report.html").read_text(encoding="utf-8")
+    assert "Keep this run as a baseline" not in page
+    if kind == "check":
+        assert first.startswith("WEAK_PASS  2 of 2 expected secrets found")
+        assert following == "next: mend what fails: ACME-1"
+        assert any(line.startswith("FAILED  ACME-1 House rule  leaky: ") for line in others)
+        assert document["summary"]["guarded_decision"] == "WEAK_PASS"
+    else:
+        assert "FAILED" in first
+        assert following.startswith("next: mend what fails: test_own.py::test_it")
+        assert all(name.startswith("test_own.py::test_it") for name in document["other_failures"])
+        assert "test_own.py::test_it" in page
+
+
+def test_a_page_about_nothing_says_that_nothing_was_evaluated_and_why(
+    pytester: pytest.Pytester, tmp_path: Path
+) -> None:
+    hiding = "[extend]\nuseDefault = true\n[allowlist]\npaths = ['^deploy/', '^docs/']\n"
+    (pytester.path / ".gitleaks.toml").write_text(hiding, encoding="utf-8")
+    dead = pytester.path / "dead"
+    dead.write_text("#!/bin/sh\nexit 2\n", encoding="utf-8")
+    dead.chmod(0o755)
+    corpus = shipped_scenarios(tmp_path / "scenarios", "private-keys")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", corpus, f"--gitleaks-binary={dead}", "-q")
+    assert result.ret == 1
+    page = (pytester.path / "gitleaks-eval-results" / "report.html").read_text(encoding="utf-8")
+    (why,) = (line for line in page.splitlines() if line.startswith('<p class="why">'))
+    assert why.startswith('<p class="why">Nothing was evaluated: ')
+    assert "answered `--help` with exit code 2" in why
+    assert "too much" not in page
+    assert "planted secrets found" not in page
+
+
 # One cause.
 
 

@@ -48,10 +48,12 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
     broken: Sequence[str] = (),
     judged: Judged | None = None,
     judge_log: bool = False,
+    other_failures: Sequence[str] = (),
 ) -> Run:
     """What the checks of a candidate amount to.
 
-    `own` is how many checks of a user's own there are, selected or not; `broken` says why the run is not complete.
+    `own` is how many checks of a user's own there are, selected or not; `broken` says why the run is not complete;
+    `other_failures` are the tests that failed and are none of ours.
     """
     settings, scenarios = session.settings, session.scenarios
     workbench = session.workbench(under_test.candidate.name)
@@ -87,6 +89,7 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
         seed=settings.seed,
         configuration=under_test.candidate.configuration,
         root=settings.root,
+        other_failures=other_failures,
     )
 
 

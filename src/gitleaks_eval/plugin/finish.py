@@ -19,6 +19,7 @@ from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.judges.verdict import Combined, Judged, combine
 from gitleaks_eval.plugin.command_line import is_typed, selects
+from gitleaks_eval.plugin.folders import is_ours
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.junit import add_suite_properties
 from gitleaks_eval.plugin.ledger import Recorder
@@ -270,6 +271,7 @@ class Finish:
             broken=[f"{file} could not be collected" for file in self._recorder.broken_files],
             judged=judging.judged(self._session.folder) if judging else None,
             judge_log=bool(judging and judging.settings.observability),
+            other_failures=[name for name in self._recorder.others if not is_ours(name)],
         )
 
     def _collected(self) -> Collected:

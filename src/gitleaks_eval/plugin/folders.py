@@ -31,6 +31,11 @@ def is_shipped(argument: str, *folders: Path) -> bool:
     return False
 
 
+def is_ours(nodeid: str) -> bool:
+    """Return whether a collected test is one that we ship."""
+    return any(f"{PACKAGE.name}/{folder.name}/test_" in nodeid for folder in FOLDERS)
+
+
 def names_a_check(argument: str) -> bool:
     """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
     if is_shipped(argument, CHECKS, LINT, FINDINGS, SURVEYS):

@@ -19,6 +19,7 @@ from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.evaluated import Evaluated, by_key, lint_faults
+from gitleaks_eval.scoring.excuses import FINDINGS
 from gitleaks_eval.scoring.scorecard import count_findings, make_scorecard
 from gitleaks_eval.scoring.surveyed import surveyed_from
 
@@ -42,6 +43,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
     accepted: Mapping[str, Collection[Place]] = MappingProxyType({}),
     configuration: Configuration | None = None,
     root: Path = Path(),
+    other_failures: Sequence[str] = (),
 ) -> Run:
     """What a candidate's checks amount to.
 
@@ -63,6 +65,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         accepted: by scenario the places of findings that are not as expected for accepted entries alone.
         configuration: the files under test; None where analyses were there.
         root: what they are shown relative to.
+        other_failures: the tests that failed and are none of ours.
     """
     real = {one.name for one in repositories}
     lint = [result for result in recorded if result.category == CONFIG_LINT]
@@ -102,7 +105,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         faulty=faulty,
         uncovered=any(result.outcome == FAILED for result in surveyed),
         narrowed=coverage is not None and not coverage.whole,
-        weak=coverage is not None and bool(coverage.weak),
+        weak=(coverage is not None and bool(coverage.weak)) or any(_is_failing(one, accepted) for one in results),
     )
     return Run(
         results=results,
@@ -130,7 +133,14 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         accepted=accepted,
         configuration=configuration,
         root=root,
+        other_failures=other_failures,
     )
+
+
+def _is_failing(result: CheckResult, accepted: Mapping[str, Collection[Place]]) -> bool:
+    """Return whether a check failed for something that nobody accepted."""
+    is_accepted = FINDINGS in result.about and bool(accepted.get(result.scenario or ""))
+    return result.outcome == FAILED and not result.excused and not is_accepted
 
 
 def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:

@@ -41,6 +41,11 @@ def causes(errors: Mapping[str, tuple[str, str]]) -> list[Cause]:
     ]
 
 
+def cause_of(message: str) -> str:
+    """Return the first line of an error's message without the scenario that it begins with."""
+    return next(iter(_SUBJECT.sub("", message).splitlines()), "")
+
+
 def cause_lines(found: Sequence[Cause]) -> Iterator[str]:
     """A block of at most ten lines for each of the first causes."""
     for cause in found[:SHOWN_AT_MOST]:

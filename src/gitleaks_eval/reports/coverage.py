@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from gitleaks_eval.checks.result import FAILED
+from gitleaks_eval.checks.result import FAILED, CheckResult, failed_ids
 from gitleaks_eval.core.text import few, markdown, numbered
 from gitleaks_eval.coverage.result import ALLOWLISTED, ENTRY, NOT_ASKED, NOT_SCANNED, PLACE, SEEN, TOGETHER, Coverage
 from gitleaks_eval.judges.verdict import INCOMPLETE
@@ -45,6 +45,8 @@ def next_steps(run: Run) -> Iterator[str]:
         yield "narrow the entries that fail; what is meant so, `gitleaks-eval accept` accepts"
     elif failed:
         yield "mend the rules and places that fail"
+    elif broken := _broken(run):
+        yield f"mend what fails: {few(broken, NAMED_AT_MOST)}"
     elif run.coverage and not run.coverage.whole:
         yield _about_survey(run.coverage)
     elif decision != "STRONG_PASS":
@@ -54,6 +56,11 @@ def next_steps(run: Run) -> Iterator[str]:
     if run.coverage and (notices := run.coverage.notices):
         first = [line.split(" ", 1)[0] for line in notices]
         yield f"{len(notices)} may be deleted ({few(first, NAMED_AT_MOST)}); see scorecard.md"
+
+
+def _broken(run: Run) -> list[str]:
+    """Return the failed checks that are no finding's, then the failed tests that are no checks."""
+    return [*failed_ids(run.untold_failures()), *run.other_failures]
 
 
 def _about_survey(coverage: Coverage) -> str:
@@ -102,6 +109,19 @@ def failed_lines(run: Run) -> Iterator[str]:
     if len(by) > NAMED_AT_MOST:
         more = sum(count for _, count in by.most_common()[NAMED_AT_MOST:])
         yield f"FAILED  {numbered(more, 'more place')}"
+
+
+def failed_check_lines(run: Run) -> Iterator[str]:
+    """Say of each failed check that is no finding's in which scenarios it fails, and what its first failure says."""
+    by: dict[str, list[CheckResult]] = {}
+    for result in run.untold_failures():
+        by.setdefault(result.check_id, []).append(result)
+    for check_id, results in islice(by.items(), FAILED_AT_MOST):
+        first = results[0]
+        scenarios = f"{few([one.scenario for one in results if one.scenario], NAMED_AT_MOST)}: " * bool(first.scenario)
+        yield f"FAILED  {check_id} {first.name}  {scenarios}{next(iter(first.message.splitlines()), '')}"
+    if len(by) > FAILED_AT_MOST:
+        yield f"FAILED  {len(by) - FAILED_AT_MOST} more checks"
 
 
 def coverage_markdown(run: Run) -> Iterator[str]:

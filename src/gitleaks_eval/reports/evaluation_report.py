@@ -87,6 +87,7 @@ def _but_long_lists(run: Run) -> dict[str, Any]:
         "partial": run.partial,
         "reasons": list(run.reasons),
         **({"only": list(run.only)} if run.only else {}),
+        **({"other_failures": list(run.other_failures)} if run.other_failures else {}),
         **({"seed": run.seed} if run.seed != DEFAULT_SEED else {}),
         "next": list(next_steps(run)),
         "coverage": run.coverage.rows() if run.coverage else None,

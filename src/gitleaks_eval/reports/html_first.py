@@ -3,8 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
+from gitleaks_eval.checks.result import ERROR, FAILED
 from gitleaks_eval.core.text import few, numbered
+from gitleaks_eval.reports.causes import cause_of
 from gitleaks_eval.reports.coverage import NOTHING_TO_MEND
 from gitleaks_eval.reports.html_groups import Document
 
@@ -57,7 +60,9 @@ def under_test(document: Document) -> list[tuple[str, str]]:
 
 
 def tiles(document: Document) -> list[Tile]:
-    """What was tested, in numbers."""
+    """What was tested, in numbers; none where nothing was evaluated."""
+    if nothing_evaluated(document):
+        return []
     findings = _findings(document)
     asked = findings.get("expected", 0) or not document.get("only")
     accepted = findings.get("accepted", 0)
@@ -93,9 +98,25 @@ def verdict(document: Document) -> str:
     return "INCOMPLETE" if document.get("incomplete") else "NO DECISION"
 
 
+def nothing_evaluated(document: Document) -> str:
+    """Return why nothing at all was evaluated; empty where something was."""
+    summary = document.get("summary") or {}
+    real = (document.get("real_world") or {}).get("repositories") or ()
+    evaluated = summary.get("total_checks", 0) > summary.get("errors", 0) or document.get("coverage")
+    if evaluated or not document.get("incomplete") or any(not one.get("problem") for one in real):
+        return ""
+    rows = chain(document.get("results", ()), document.get("survey_failures", ()), document.get("config_lint", ()))
+    causes = (cause_of(str(row["message"])) for row in rows if row["outcome"] == ERROR)
+    return next(causes, "no check was run")
+
+
 def why(document: Document) -> str:
     """The decision in one sentence: all that keeps it from being the best."""
+    if nothing := nothing_evaluated(document):
+        return f"Nothing was evaluated: {nothing}."
     said = [*map(str, document.get("reasons") or ()), *_findings_said(document), *_surveyed_said(document)]
+    others = list(map(str, document.get("other_failures") or ()))
+    said += [f"{numbered(len(others), 'failed test')} beside the checks ({few(others, NAMED_AT_MOST)})"] * bool(others)
     said += [f"{row['check_id']} fails" for row in document.get("config_lint") or () if row["outcome"] == "failed"]
     if said:
         return f"{'; '.join(said)}."
@@ -131,7 +152,7 @@ def _surveyed_said(document: Document) -> Iterator[str]:
         if tile.count != tile.of and tile.title != SECRETS:
             accepted = " (the others are accepted)" if tile.is_whole else ""
             yield f"{tile.count} of {tile.of} {tile.title}{accepted}"
-    failures = document.get("survey_failures") or ()
+    failures = [row for row in document.get("survey_failures") or () if row["outcome"] == FAILED]
     wide, tests = ([str(row["name"]) for row in failures if row["check_id"] == kind] for kind in ("entry", "test"))
     rows = (document.get("coverage") or {}).get("entries") or ()
     left = [f"{row['file']}:{row['line']}" for row in rows if row["status"] in _OPEN]

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from gitleaks_eval.checks.result import ERROR
+from gitleaks_eval.reports.causes import cause_of
 from gitleaks_eval.reports.html_groups import Document, Group, Item, begin_of_names, command, finding_commands, grouped
 from gitleaks_eval.reports.judges import notes
 
@@ -163,14 +165,20 @@ def _hidden(document: Document) -> Iterator[tuple[str, Item]]:
 def _failed_tests(document: Document) -> Iterator[tuple[str, Item]]:
     for row in document.get("survey_failures", ()):
         if row["check_id"] not in _TOLD:
-            title = _SURVEYS.get(row["check_id"], row["check_id"])
+            title = _not_run(row) or _SURVEYS.get(row["check_id"], row["check_id"])
             yield title, Item(_text(row["message"]), "", command(_text(row.get("nodeid") or "")))
 
 
 def _failed_checks(document: Document) -> Iterator[tuple[str, Item]]:
     for row in chain(document.get("config_lint", ()), document.get("results", ())):
         if row["outcome"] in _FAILING and not row.get("excused"):
-            yield f"{row['check_id']} {row['name']}", _failed(row)
+            is_error = row["outcome"] == ERROR
+            yield _not_run(row) or f"{row['check_id']} {row['name']}", _failed(row, f"{row['check_id']} " * is_error)
+
+
+def _not_run(row: Document) -> str:
+    """Return the cause for which a test could not be run; empty for another outcome."""
+    return f"Could not be run: {cause_of(_text(row['message']))}" if row["outcome"] == ERROR else ""
 
 
 def excused(document: Document) -> list[Group]:

@@ -10,7 +10,7 @@ from typing import Any
 from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.matching import MISSED, MOVED, RELABELLED, UNEXPECTED, Match, Matching
 from gitleaks_eval.analysis.metrics import Metrics, make_metrics
-from gitleaks_eval.checks.result import CheckResult
+from gitleaks_eval.checks.result import FAILED, CheckResult
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Combined, Judged
@@ -55,6 +55,7 @@ class Run:
     they are about, None where none was asked for, or it is not known. `seed` named the values that were planted.
     `configuration` has the files under test, which are shown relative to `root`; None where analyses were there.
     `judge_context` is what judges are told beside the analyses, for those that run alone later.
+    `other_failures` are the tests of the same session, by node id, that failed and are no checks.
     """
 
     results: Sequence[CheckResult]
@@ -84,6 +85,7 @@ class Run:
     configuration: Configuration | None = None
     root: Path = Path()
     judge_context: Mapping[str, Any] | None = None
+    other_failures: Sequence[str] = ()
 
     def no_decision(self) -> str:
         """Why there is no decision."""
@@ -98,6 +100,11 @@ class Run:
     def differences(self) -> Iterator[tuple[str, Match]]:
         """Each finding that is not as expected and not accepted, with its scenario; the missed ones first."""
         return chain(self._with_status({MISSED}), self._with_status({MOVED, RELABELLED, UNEXPECTED}))
+
+    def untold_failures(self) -> list[CheckResult]:
+        """Return the failed checks that no listed finding stands for and nothing excuses."""
+        told = {name for name, _ in self.differences()}
+        return [one for one in self.results if one.outcome == FAILED and not one.excused and one.scenario not in told]
 
     def count_differences(self) -> int:
         """How many findings are listed as not as expected."""

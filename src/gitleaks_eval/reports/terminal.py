@@ -13,7 +13,7 @@ from gitleaks_eval.core.text import few, numbered, printable
 from gitleaks_eval.reports.causes import Cause, cause_lines
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.comparison_lines import comparison_lines
-from gitleaks_eval.reports.coverage import failed_lines, next_lines, tested_lines
+from gitleaks_eval.reports.coverage import failed_check_lines, failed_lines, next_lines, tested_lines
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import counted, where
@@ -58,7 +58,7 @@ class Troubles:
 def run_lines(run: Run, troubles: Troubles, written: str | None, verbosity: int) -> Iterator[Line]:
     """The section of a run; `written` is what was written, or why nothing was. Quiet runs get less."""
     decision = run.scorecard.guarded_decision
-    yield Line(_headline(run), _COLOURS[decision] if decision else "yellow", bold=True)
+    yield Line(_headline(run), "red" if run.other_failures else _COLOURS.get(decision or "", "yellow"), bold=True)
     if written and written.startswith("ERROR"):
         yield Line(printable(written), "red")
     # Even where pytest is as quiet as can be: its own list of errors leaves to us what we tell.
@@ -68,7 +68,7 @@ def run_lines(run: Run, troubles: Troubles, written: str | None, verbosity: int)
         return
     for line in (*tested_lines(run), *next_lines(run)):
         yield Line(printable(line))
-    for line in (*_reasons(run), *failed_lines(run), *_lint(run), *_findings(run)):
+    for line in (*_reasons(run), *failed_check_lines(run), *failed_lines(run), *_lint(run), *_findings(run)):
         yield Line(printable(line), "red")
     for line in _details(run, verbosity):
         yield Line(printable(line))
@@ -139,6 +139,8 @@ def _headline(run: Run) -> str:
     parts += [f"{counts.unlabelled} unlabelled"] * bool(counts.unlabelled)
     if run.analyses is not None and not run.incomplete:
         parts.append("canary found")
+    if run.other_failures:
+        parts.append(f"{_number(run.other_failures, 'test that is no check', 'tests that are no checks')} FAILED")
     return f"{card.guarded_decision}  {', '.join(parts)}"
 
 

@@ -122,7 +122,7 @@ def guard(  # noqa: PLR0913 - what may lower it, each under its name
 
     `faulty` is a configuration that fails its lint: nobody knows what else it does not do. With `uncovered` a
     test of a rule, a place or an entry failed; with `narrowed` the configuration hides something that it may hide;
-    `weak` is a survey that allows no more than WEAK_PASS.
+    `weak` is a survey that allows no more than WEAK_PASS, or a check that failed and that nothing excuses.
     """
     if incomplete or findings.missed or findings.unevaluated or uncovered:
         return "FAIL"
