@@ -29,6 +29,7 @@ from gitleaks_eval.judges.verdict import Judged
 from gitleaks_eval.reports.assembly import evaluated, make_run, real_evaluation
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.run import Run
+from gitleaks_eval.scanners.crashes import crashed_scans
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scoring.comparison import Asked, compare, neighbours
 from gitleaks_eval.scoring.evaluated import comparability
@@ -86,6 +87,7 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
         surveys=len(surveys),
         accepted=_accepted(session, under_test.candidate, subjects),
         coverage=coverage,
+        crashed=crashed_scans(workbench.folder),
         seed=settings.seed,
         configuration=under_test.candidate.configuration,
         root=settings.root,

@@ -41,6 +41,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
     coverage: Coverage | None = None,
     seed: str = DEFAULT_SEED,
     accepted: Mapping[str, Collection[Place]] = MappingProxyType({}),
+    crashed: str = "",
     configuration: Configuration | None = None,
     root: Path = Path(),
     other_failures: Sequence[str] = (),
@@ -63,6 +64,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         coverage: what their survey amounts to; None where none was made.
         seed: names the values that were planted.
         accepted: by scenario the places of findings that are not as expected for accepted entries alone.
+        crashed: how many scans crashed, whatever another scan of the same said; empty where none did.
         configuration: the files under test; None where analyses were there.
         root: what they are shown relative to.
         other_failures: the tests that failed and are none of ours.
@@ -105,7 +107,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         faulty=faulty,
         uncovered=any(result.outcome == FAILED for result in surveyed),
         narrowed=coverage is not None and not coverage.whole,
-        weak=(coverage is not None and bool(coverage.weak)) or any(_is_failing(one, accepted) for one in results),
+        weak=bool(crashed or (coverage and coverage.weak)) or any(_is_failing(one, accepted) for one in results),
     )
     return Run(
         results=results,
@@ -131,6 +133,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         coverage=coverage,
         seed=seed,
         accepted=accepted,
+        crashed=crashed,
         configuration=configuration,
         root=root,
         other_failures=other_failures,

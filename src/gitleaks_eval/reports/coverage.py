@@ -41,6 +41,8 @@ def next_steps(run: Run) -> Iterator[str]:
         yield "mend what could not be run, and run again"
     elif run.scorecard.findings.missed:
         yield _about_missed(run)
+    elif run.crashed:
+        yield "find out why the scanner crashes, and run again: a scan that did not may have been lucky"
     elif failed & {ENTRY, TOGETHER}:
         yield "narrow the entries that fail; what is meant so, `gitleaks-eval accept` accepts"
     elif failed:

@@ -86,6 +86,7 @@ def _but_long_lists(run: Run) -> dict[str, Any]:
         "incomplete": run.incomplete,
         "partial": run.partial,
         "reasons": list(run.reasons),
+        **({"crashed": run.crashed} if run.crashed else {}),
         **({"only": list(run.only)} if run.only else {}),
         **({"other_failures": list(run.other_failures)} if run.other_failures else {}),
         **({"seed": run.seed} if run.seed != DEFAULT_SEED else {}),

@@ -114,7 +114,8 @@ def why(document: Document) -> str:
     """The decision in one sentence: all that keeps it from being the best."""
     if nothing := nothing_evaluated(document):
         return f"Nothing was evaluated: {nothing}."
-    said = [*map(str, document.get("reasons") or ()), *_findings_said(document), *_surveyed_said(document)]
+    said = [*map(str, document.get("reasons") or ()), *map(str, filter(None, [document.get("crashed")]))]
+    said += [*_findings_said(document), *_surveyed_said(document)]
     others = list(map(str, document.get("other_failures") or ()))
     said += [f"{numbered(len(others), 'failed test')} beside the checks ({few(others, NAMED_AT_MOST)})"] * bool(others)
     said += [f"{row['check_id']} fails" for row in document.get("config_lint") or () if row["outcome"] == "failed"]

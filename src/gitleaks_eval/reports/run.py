@@ -54,6 +54,7 @@ class Run:
     `surveys` are the results of the tests of rules, places and entries, outside every score too; `coverage` is what
     they are about, None where none was asked for, or it is not known. `seed` named the values that were planted.
     `configuration` has the files under test, which are shown relative to `root`; None where analyses were there.
+    `crashed` counts the scans that crashed, also where nothing needed them.
     `judge_context` is what judges are told beside the analyses, for those that run alone later.
     `other_failures` are the tests of the same session, by node id, that failed and are no checks.
     """
@@ -82,6 +83,7 @@ class Run:
     accepted: Mapping[str, Collection[Place]] = field(default_factory=dict)
     coverage: Coverage | None = None
     seed: str = DEFAULT_SEED
+    crashed: str = ""
     configuration: Configuration | None = None
     root: Path = Path()
     judge_context: Mapping[str, Any] | None = None

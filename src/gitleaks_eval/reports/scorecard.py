@@ -139,7 +139,7 @@ def _lines(run: Run) -> Iterator[str]:
         f"| Documented score | {card.score.normalized:.2f} of 5 ({card.score.rate:.1%}), "
         f"{card.decision or 'no decision'}; {card.score.applicable_rate:.1%} of the applicable checks |"
     )
-    for reason in run.reasons:
+    for reason in (*run.reasons, *filter(None, [run.crashed])):
         yield f"| Note | {markdown(reason)} |"
     yield from _score_table("Category", card.by_category)
     yield from _score_table("Scenario", card.by_scenario)

@@ -64,6 +64,8 @@ def run_lines(run: Run, troubles: Troubles, written: str | None, verbosity: int)
     # Even where pytest is as quiet as can be: its own list of errors leaves to us what we tell.
     for line in troubles.lines():
         yield Line(line, "red")
+    if run.crashed:
+        yield Line(f"CRASHED  {run.crashed}: what it reports is not certain", "red")
     if verbosity < -1:
         return
     for line in (*tested_lines(run), *next_lines(run)):

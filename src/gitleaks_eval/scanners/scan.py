@@ -24,6 +24,7 @@ from gitleaks_eval.repositories.staging import stage, staged_diff
 from gitleaks_eval.scanners import IGNORE_FILES
 from gitleaks_eval.scanners.arguments import log_options
 from gitleaks_eval.scanners.build import ScannerBuild
+from gitleaks_eval.scanners.crashes import count_scan, keep_crash
 
 # Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
 LEAKS_FOUND = 42
@@ -135,6 +136,7 @@ class Scanner:
 
     def _scan(self, source: Path, failure: re.Pattern[str], *, obey_allow: bool, cores: int | None) -> Scan:
         limit = {} if cores is None else {"GOMAXPROCS": str(cores)}
+        count_scan(self.scratch)
         with _private_folder(self.scratch) as folder:
             report = folder / "report.json"
             done = run_limited(
@@ -146,6 +148,8 @@ class Scanner:
                 # Files are reported, and allowed by a configuration, under the path that is given.
                 start_in=source if self.mode == "dir" else None,
             )
+            if how := _crash(done):
+                keep_crash(self.scratch, how)
             findings = _read_report(report, done)
         log = _ANSI.sub("", done.stderr + done.stdout)
         if failed := failure.search(log):
@@ -224,6 +228,16 @@ def _private_folder(scratch: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _crash(done: Finished) -> str:
+    """How a scan ended that was neither finished nor refused: a refusal has a line of the log that says why."""
+    if done.status < 0:
+        return f"signal {-done.status}"
+    said = _error_lines(done)
+    if done.status in {0, LEAKS_FOUND} or (said and "panic:" not in said) or "regexp: Compile" in said:
+        return ""
+    return f"exit code {done.status}"
+
+
 def _read_report(report: Path, done: Finished) -> list[dict[str, Any]]:
     if done.status not in {0, LEAKS_FOUND}:
         ended = f"exit code {done.status}" if done.status >= 0 else f"signal {-done.status}"
@@ -269,7 +283,11 @@ def _has(finding: Mapping[str, Any], required: Mapping[str, type]) -> bool:
 
 def kind_of_error(done: Finished) -> str:
     """The kind of error that the scanner's log tells of, behind a colon; empty where it tells of none."""
-    # Only the scanner's own error lines: anything else in its log may be what it scanned.
-    errors = "\n".join(line for line in _ANSI.sub("", done.stderr).splitlines() if _ERROR_LINE.search(line))
+    errors = _error_lines(done)
     kind = next((kind for pattern, kind in _KINDS_OF_ERROR if pattern.search(errors)), "an error of no known kind")
     return f": {kind}" if errors else ""
+
+
+def _error_lines(done: Finished) -> str:
+    # Only the scanner's own error lines: anything else in its log may be what it scanned.
+    return "\n".join(line for line in _ANSI.sub("", done.stderr).splitlines() if _ERROR_LINE.search(line))
