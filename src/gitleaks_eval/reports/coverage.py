@@ -49,12 +49,8 @@ def next_steps(run: Run) -> Iterator[str]:
         yield "mend the rules and places that fail"
     elif broken := _broken(run):
         yield f"mend what fails: {few(broken, NAMED_AT_MOST)}"
-    elif run.coverage and not run.coverage.whole:
-        yield _about_survey(run.coverage)
-    elif decision != "STRONG_PASS":
-        yield "mend what is listed below, or in scorecard.md"
     else:
-        yield _about_judges(run)
+        yield _about_the_rest(run, decision)
     if run.coverage and (notices := run.coverage.notices):
         first = [line.split(" ", 1)[0] for line in notices]
         yield f"{len(notices)} may be deleted ({few(first, NAMED_AT_MOST)}); see scorecard.md"
@@ -63,6 +59,15 @@ def next_steps(run: Run) -> Iterator[str]:
 def _broken(run: Run) -> list[str]:
     """Return the failed checks that are no finding's, then the failed tests that are no checks."""
     return [*failed_ids(run.untold_failures()), *run.other_failures]
+
+
+def _about_the_rest(run: Run, decision: str) -> str:
+    """Say what to do where nothing is missed and nothing of the survey fails."""
+    if run.coverage and not run.coverage.whole:
+        return _about_survey(run.coverage)
+    if decision != "STRONG_PASS":
+        return "mend what is listed below, or in scorecard.md"
+    return _about_judges(run)
 
 
 def _about_survey(coverage: Coverage) -> str:
