@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -292,7 +293,7 @@ def test_what_is_to_review_is_accepted_in_a_line_each_pinned_to_both_candidates(
     assert len(lost["rules"]) > 3
     assert f"Rules lost: {', '.join(lost['rules'])}." in upgrade.told
     assert (differs["kind"], differs["rule"], differs["repositories"]) == ("lost", "github-pat", ["shop"])
-    assert differs["cause"].startswith("hidden by 8.30.1's own [allowlist] paths")
+    assert differs["cause"].replace("[[]", "[").startswith("hidden by 8.30.1's own [allowlist] paths")
     for line in (lost, differs):
         assert line["baseline"].startswith("gitleaks 8.18.4 sha256:")
         assert line["candidate"].startswith("gitleaks 8.30.1 sha256:")
@@ -310,3 +311,36 @@ def test_what_is_accepted_of_an_upgrade_is_counted_and_the_upgrade_is_safe(upgra
     assert ran.pairs["8.30.1"]["places_lost"] == upgrade.pair["places_lost"]
     assert "test_differences[8.30.1-shop]" in upgrade.before.text
     assert "test_differences[8.30.1-shop]" not in ran.text
+
+
+def test_an_accepted_loss_of_a_rule_whose_id_a_reported_value_holds_accepts_no_other_rule(
+    gitleaks: Callable[[str], Path], tmp_path: Path
+) -> None:
+    gitleaks("8.30.1")
+    notes = f"{EXTENDS}[[rules]]\nid = 'sidekiq-notes'\nregex = 'note=([a-z-]+)'\n"
+    for name, more in (("base", ""), ("head", "[[allowlists]]\npaths = ['^deploy/']\n")):
+        (tmp_path / f"{name}.toml").write_text(notes + more, encoding="ascii")
+    deploy = tmp_path / "shop/deploy"
+    deploy.mkdir(parents=True)
+    git(tmp_path / "shop", "init", "-q", "-b", "main")
+
+    def commit(name: str, text: str) -> None:
+        (deploy / name).write_text(text, encoding="ascii")
+        git(tmp_path / "shop", "add", ".")
+        git(tmp_path / "shop", "commit", "-q", "-m", "more")
+
+    # All of the rule's id is in this value: it was masked, and what was accepted of it was a pattern that fits all.
+    commit("a.txt", "note=sidekiq-notes-first\n")
+    compared = (VERSION, "--gitleaks-config=base.toml", "--gitleaks-config=head.toml", "--gitleaks-real-repo=shop=shop")
+    assert run(tmp_path, "--gitleaks-accept", "--gitleaks-yes", *compared, "--gitleaks-only=repos", CI="").status == 0
+    first = evaluate(tmp_path, *compared, "--gitleaks-only=repos")
+    assert first.verdicts == {"head.toml": "SAFE"}
+    commit("b.env", f"TOKEN={secret('github-pat', 'not accepted')}\n")
+    second = evaluate(tmp_path, *compared, "--gitleaks-only=repos")
+    assert second.verdicts == {"head.toml": "REVIEW"}
+    groups = [line for line in second.markdown.splitlines() if line.startswith("| 1 | 1 | lost |")]
+    # The last column is why a group is approved.
+    assert [(line.split(" | ")[3], line.endswith("|  |")) for line in groups] == [
+        ("github-pat", True),
+        ("sidekiq-notes", False),
+    ]

@@ -18,7 +18,7 @@ from gitleaks_eval.command.list_run import (
 )
 from gitleaks_eval.config.beside_edit import Line
 from gitleaks_eval.engine.accepting import accept_lines, asked_at_terminal, refuse_ci
-from gitleaks_eval.engine.approving import DIFFERENCES, group_item
+from gitleaks_eval.engine.approving import DIFFERENCES, MASKED_RULE, group_item, is_masked
 from gitleaks_eval.engine.fleet_run import Counted, laid_out
 from gitleaks_eval.reports.real_differences import group_text
 from gitleaks_eval.reports.repository_rows import Spool
@@ -58,6 +58,10 @@ def _to_approve(counted: Counted, said: Mapping[str, str]) -> Iterator[Line]:
             say(f"{title}: {len(tally.unfinished)} of {tally.total} repositories could not be compared")
         pinned = {"baseline": identities[tally.baseline], "candidate": identities[tally.candidate]}
         for group in one.groups:
-            if group not in one.approved:
+            if group in one.approved:
+                continue
+            if is_masked(group):
+                say(f"{title}: {group_text(group)}: {MASKED_RULE}")
+            else:
                 say(f"{title}: {group_text(group)}")
                 yield Line(DIFFERENCES, group_item(group, pinned, said))

@@ -103,7 +103,8 @@ def accept(settings: Settings, asked: Asked, environment: Mapping[str, str] = os
         for candidate, coverage in surveys:
             _want_entries(wanted, candidate, coverage, asked.write, said)
         for line, text in lines_to_approve(session, said):
-            wanted[written_in(session)].lines.append(line)
+            if line:
+                wanted[written_in(session)].lines.append(line)
             asked.write(text)
     if not wanted:
         known = sum(len(coverage.offers) for _, coverage in surveys)

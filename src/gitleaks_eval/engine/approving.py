@@ -5,15 +5,19 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.config.beside import Upgrade
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.engine.session import Session
+from gitleaks_eval.scenarios.secrets import MASK
 from gitleaks_eval.scoring.real_differences import SUPPRESSED, Group, Pins, Real, approved
 
 DIFFERENCES, UPGRADES = "differences", "upgrades"
+# Another rule may be shown like it in the next run.
+MASKED_RULE = "cannot be accepted: the id of its rule is masked"
 _DIGITS = 32
 _SAVED = ("name", "version", "config_sha256", "decode_depth", "mode", "args")
 
@@ -85,10 +89,11 @@ def written_in(session: Session) -> Path:
 
 def group_items(
     session: Session, candidate: str, real: Real, group: Group, said: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
-    """The lines that approve a group between the first candidate and another; `said` is why and since when.
+) -> Iterator[tuple[Group, dict[str, Any]]]:
+    """The lines that approve a group between the first candidate and another, each with the part that it is for.
 
-    One, or where repositories are scanned with their own configuration, one for all that have the same.
+    One, or where repositories are scanned with their own configuration, one for all that have the same. `said` is why
+    and since when.
     """
     pins = _pins(session, session.settings.candidates[0].name, candidate, real)
     together: defaultdict[Pins, list[str]] = defaultdict(list)
@@ -96,16 +101,22 @@ def group_items(
         together[pins[name]].append(name)
     for (baseline, reviewed), names in together.items():
         part = replace(group, repositories=tuple(names))
-        yield group_item(part, {"baseline": baseline, "candidate": reviewed}, said)
+        yield part, group_item(part, {"baseline": baseline, "candidate": reviewed}, said)
+
+
+def is_masked(group: Group) -> bool:
+    """Whether the id of its rule is masked: then nobody can tell it from another one that is."""
+    return MASK in group.rule_id
 
 
 def group_item(group: Group, pinned: Mapping[str, str | None], said: Mapping[str, str]) -> dict[str, Any]:
-    """The line that approves a group, `pinned` to both candidates; `said` is why and since when."""
+    """The line that approves a group and no other, `pinned` to both candidates; `said` is why and since when."""
     return {
         "kind": group.kind,
-        "rule": group.rule_id,
-        "cause": group.cause,
-        "repositories": list(group.repositories),
+        # Each is read as a pattern.
+        "rule": escape(group.rule_id),
+        "cause": group.cause and escape(group.cause),
+        "repositories": list(map(escape, group.repositories)),
         # Of what has no known cause, more may have another one; suppressions are in no identity.
         **({"findings": group.count} if not group.cause or group.cause.startswith(SUPPRESSED) else {}),
         **pinned,

@@ -20,7 +20,7 @@ from gitleaks_eval.reports.repository_rows import read_comparison
 from gitleaks_eval.repositories.listed import sha256_of_labels
 
 # Another one where what an entry holds means something else.
-FORMAT = 2
+FORMAT = 3
 _TRUTHS = ("truth_lost", "truth_better")
 
 

@@ -2,12 +2,19 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from gitleaks_eval.config.beside_edit import Line
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.against import silent_for
-from gitleaks_eval.engine.approving import DIFFERENCES, UPGRADES, group_items, upgrade_item, upgrades_of
+from gitleaks_eval.engine.approving import (
+    DIFFERENCES,
+    MASKED_RULE,
+    UPGRADES,
+    group_items,
+    is_masked,
+    upgrade_item,
+    upgrades_of,
+)
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import surveyed
 from gitleaks_eval.engine.excusing import scanner_of, survey_read
@@ -18,11 +25,11 @@ from gitleaks_eval.scoring.comparison import are_one_scanner
 from gitleaks_eval.scoring.surveyed import Moves, moves
 
 
-def lines_to_approve(session: Session, said: Mapping[str, str]) -> Iterator[tuple[Line, str]]:
+def lines_to_approve(session: Session, said: Mapping[str, str]) -> Iterator[tuple[Line | None, str]]:
     """What nobody has approved of each candidate but the baseline, as lines, with what people read of each.
 
     What its build no longer finds is a line, and so is each group of differences in real repositories; a saved
-    baseline has no values of these. `said` is why and since when.
+    baseline has no values of these. `said` is why and since when. What cannot be accepted has no line.
 
     Raises:
         EvaluationError: when something could not be asked.
@@ -45,9 +52,10 @@ def lines_to_approve(session: Session, said: Mapping[str, str]) -> Iterator[tupl
         if real.problems:
             raise EvaluationError("; ".join(real.problems))
         for group in real.to_review():
-            for item in group_items(session, candidate.name, real, group, said):
-                # A line says itself which of them it is for.
-                part = replace(group, repositories=tuple(item["repositories"]))
+            if is_masked(group):
+                yield None, f"{title}: {group_text(group)}: {MASKED_RULE}"
+                continue
+            for part, item in group_items(session, candidate.name, real, group, said):
                 yield Line(DIFFERENCES, item), f"{title}: {group_text(part)}"
 
 

@@ -17,7 +17,7 @@ from gitleaks_eval.analysis.severity import SeverityPolicy, load_policy
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.speed import collector_paused, freeze
-from gitleaks_eval.engine.masks import subject_masks
+from gitleaks_eval.engine.masks import public_rule_ids, subject_masks
 from gitleaks_eval.engine.reported import Unit
 from gitleaks_eval.engine.scans import canary_repository, prove, scanned_canary, scanner_of, scenario_repository
 from gitleaks_eval.engine.shared import Bench, subject_path, traces_folder
@@ -220,7 +220,7 @@ class Workbench:
         key = bytes.fromhex(self.bench.trace_key)
         paths = (traces_folder(self.folder) / subject.name for subject in subjects)
         found = (traces_from_bytes(path.read_bytes(), key) for path in paths if path.is_file())
-        return reduce(or_, found, Traces(key, frozenset()))
+        return reduce(or_, found, Traces(key, frozenset())).without(public_rule_ids([self.bench]))
 
     def close(self) -> None:
         """Stop what still runs and wait for its end; an executor that was given stays open."""

@@ -40,11 +40,13 @@ class Masks:
         return next((text for text, other in self.shown.items() if other == shown), shown)
 
 
-def masks_of(texts: Iterable[str], secrets: Iterable[str], before: Masks = Masks()) -> Masks:
+def masks_of(
+    texts: Iterable[str], secrets: Iterable[str], before: Masks = Masks(), public: Collection[str] = ()
+) -> Masks:
     """Mask each secret in each text: whole, and each eight consecutive characters of it beyond its public prefix.
 
     A secret of less than eight characters is masked where it stands as a word of its own. What `before` masks stays
-    masked as it is.
+    masked as it is. Texts that are `public` are shown as they are, whatever secret looks like them.
     """
     said = {text: before(text) for text in texts}
     values = {secret.removeprefix(preview(secret).removesuffix(MASK)) for secret in set(secrets)}
@@ -52,7 +54,7 @@ def masks_of(texts: Iterable[str], secrets: Iterable[str], before: Masks = Masks
     words = re.compile(
         "|".join(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])" for value in sorted(filter(_is_word, values))) or r"(?!)"
     )
-    return _masks(said, lambda text: _merged(_spans(text, pieces, words)), before)
+    return _masks(said, lambda text: [] if text in public else _merged(_spans(text, pieces, words)), before)
 
 
 def without_tokens(paths: Iterable[str]) -> Masks:

@@ -4,9 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from glob import escape
 from typing import Any, NamedTuple
 
 from gitleaks_eval.config.beside import Approval
+from gitleaks_eval.scenarios.secrets import MASK
 
 LOST, NEW, MOVED = "lost", "new", "moved"
 RELABELLED, SEVERITY_CHANGED = "relabelled", "severity_changed"
@@ -333,7 +335,7 @@ def _is_in(approval: Approval, repository: str, pinned: Pins) -> bool:
 
 
 def _is_about(approval: Approval, group: Group) -> bool:
-    if approval.kind not in {"", group.kind} or not _fits(group.rule_id, approval.rule):
+    if approval.kind not in {"", group.kind} or MASK in approval.rule or not _fits(group.rule_id, approval.rule):
         return False
     if approval.findings is not None and group.count > approval.findings:
         return False
@@ -343,5 +345,6 @@ def _is_about(approval: Approval, group: Group) -> bool:
 
 
 def _fits(text: str, pattern: str) -> bool:
-    # A text as it is written may have brackets, which a pattern gives a meaning of their own.
-    return text == pattern or fnmatchcase(text, pattern)
+    # A text as it is written may have brackets, which a pattern gives a meaning of their own. What was masked stands
+    # for itself: read as a pattern, it would fit every other text.
+    return text == pattern or fnmatchcase(text, pattern.replace(MASK, escape(MASK)))

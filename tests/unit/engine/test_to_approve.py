@@ -1,13 +1,19 @@
 """What is offered to be accepted of a comparison."""
 
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
+import yaml
 
+from gitleaks_eval.config.beside import Approval, read_document
+from gitleaks_eval.config.beside_edit import Line, with_acceptances
 from gitleaks_eval.engine import approving, to_approve
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.scoring.real_differences import LOST, SUPPRESSED, Group, Real, RealComparison
+from gitleaks_eval.scenarios.secrets import MASK
+from gitleaks_eval.scoring.real_differences import LOST, SUPPRESSED, Group, Real, RealComparison, approved
 from gitleaks_eval.scoring.surveyed import Moves
 
 
@@ -46,9 +52,35 @@ def test_a_group_is_a_line_for_each_configuration_that_its_repositories_have_of_
     own = {"one": "x", "two": "y", "three": "x"}
     real = Real(tuple(RealComparison(name, "c", 0, (), own=("", sha256)) for name, sha256 in own.items()))
     group = Group(LOST, "rule", None, cause, tuple(own), 3, 3)
-    lines = list(approving.group_items(cast("Session", session), "head", real, group, {"why": "seen"}))
+    listed = list(approving.group_items(cast("Session", session), "head", real, group, {"why": "seen"}))
+    assert [part.repositories for part, _ in listed] == [("one", "three"), ("two",)]
+    lines = [line for _, line in listed]
     assert [(one["repositories"], one["baseline"], one["candidate"]) for one in lines] == [
         (["one", "three"], "base", "head x"),
         (["two"], "base", "head y"),
     ]
     assert [one.get("findings") for one in lines] == [findings] * 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "other"),
+    [("rule_id", "rule-abc"), ("cause", "hidden by b paths"), ("repositories", ("shop-b",))],
+)
+def test_what_is_written_for_a_group_approves_nothing_that_it_would_fit_as_a_pattern(changed: str, other: Any) -> None:
+    group = Group(LOST, "rule-[a-z]*", None, "hidden by [ab] *", ("shop-?",), 3, 3)
+    pins = tuple(f"{name} sha256:{'0' * 32}" for name in ("base", "head"))
+    pinned = dict(zip(("baseline", "candidate"), pins, strict=True))
+    item = approving.group_item(group, pinned, {"why": "seen", "since": "2026-11-22"})
+    text = with_acceptances("", [], [Line(approving.DIFFERENCES, item)])
+    document = yaml.safe_load(text.replace("since: ", "since: !!str "))
+    (approval,) = read_document(document, text, Path("x.yaml"), ()).approvals
+    both = [group, replace(group, **{changed: other})]
+    assert approved(both, [approval], lambda _: (pins[0], pins[1])) == {group: "seen"}
+
+
+@pytest.mark.parametrize("rule", [MASK, f"generic{MASK}~3", "github-pat"])
+def test_a_line_for_a_rule_that_was_masked_approves_no_other_rule(rule: str) -> None:
+    """Earlier versions wrote the masked id as it was shown: read as a pattern, it fits each rule."""
+    approval = Approval(MASK, None, ("shop",), "seen", "base", "head", findings=9)
+    group = Group(LOST, rule, None, None, ("shop",), 1, 1)
+    assert approved([group], [approval], lambda _: ("base", "head")) == {}
