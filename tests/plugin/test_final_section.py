@@ -203,6 +203,72 @@ def test_a_page_about_nothing_says_that_nothing_was_evaluated_and_why(
     assert "planted secrets found" not in page
 
 
+# Nothing decided.
+
+
+def test_a_run_without_the_terminal_says_its_decision_on_standard_error(
+    pytester: pytest.Pytester, options: list[str]
+) -> None:
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "-p", "no:terminal")
+    assert result.ret == 1
+    assert result.outlines == []
+    assert result.errlines[0].startswith("FAIL  1 of 2 expected secrets found, 1 MISSED")
+
+
+def test_a_plan_of_a_run_is_no_run_that_ends_well(pytester: pytest.Pytester, options: list[str]) -> None:
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "--setup-plan")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["ERROR gitleaks-eval: --setup-plan runs no test, so nothing was evaluated; *"])
+
+
+DROPPING = """
+def pytest_collection_modifyitems(config, items):
+    gone = [item for item in items if "SA_1_" not in item.name]
+    items[:] = [item for item in items if "SA_1_" in item.name]
+    if {reports}:
+        config.hook.pytest_deselected(items=gone)
+"""
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("reports", [True, False], ids=["deselects", "removes"])
+def test_a_run_whose_checks_a_conftest_drops_does_not_end_well(
+    pytester: pytest.Pytester, parallel: list[str], *, reports: bool
+) -> None:
+    pytester.makeconftest(DROPPING.format(reports=reports))
+    options = analysed_corpus(pytester.path / "corpus")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, *parallel)
+    assert result.ret == 1
+    lines = section(result)
+    assert lines[0] == f"PARTIAL 2 of {2 * SHIPPED} checks, no decision"
+    dropped = (
+        f"a conftest.py or a plugin dropped {2 * SHIPPED - 2} of {2 * SHIPPED} checks; no option of pytest selects"
+    )
+    assert f"INCOMPLETE  {dropped}" in lines
+
+
+@pytest.mark.parametrize("selects", [["-k", "SA_1_"], ["-o", "addopts=-k SA_1_"]], ids=["typed", "addopts"])
+def test_a_selection_of_checks_is_partial_and_ends_as_its_checks_do(
+    pytester: pytest.Pytester, selects: list[str]
+) -> None:
+    options = analysed_corpus(pytester.path / "corpus")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, *selects)
+    assert result.ret == 0
+    assert section(result)[0] == f"PARTIAL 2 of {2 * SHIPPED} checks, no decision"
+
+
+def test_a_test_of_the_configuration_that_a_conftest_drops_is_missed(
+    pytester: pytest.Pytester, linted: list[str]
+) -> None:
+    pytester.makeconftest(
+        "def pytest_collection_modifyitems(items):\n"
+        "    items[:] = [item for item in items if 'CL_1' not in item.name]\n"
+    )
+    result = pytester.runpytest_subprocess(*linted)
+    assert result.ret == 1
+    assert any("a conftest.py or a plugin dropped 1 of " in line for line in section(result))
+
+
 # One cause.
 
 

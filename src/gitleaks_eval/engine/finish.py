@@ -13,6 +13,7 @@ from gitleaks_eval.checks.catalogue import catalogue
 from gitleaks_eval.checks.result import CheckResult
 from gitleaks_eval.config.hiding import NOTHING_HIDES
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.coverage.result import TEST, Coverage
 from gitleaks_eval.engine.against import asked_against
 from gitleaks_eval.engine.candidates import Candidate
@@ -50,11 +51,12 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
     judged: Judged | None = None,
     judge_log: bool = False,
     other_failures: Sequence[str] = (),
+    selects: bool = True,
 ) -> Run:
     """What the checks of a candidate amount to.
 
     `own` is how many checks of a user's own there are, selected or not; `broken` says why the run is not complete;
-    `other_failures` are the tests that failed and are none of ours.
+    `other_failures` are the tests that failed and are none of ours; `selects` says that the user left tests out.
     """
     settings, scenarios = session.settings, session.scenarios
     workbench = session.workbench(under_test.candidate.name)
@@ -63,14 +65,17 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
     changed = under_test.changed()
     names = [*subjects, *(one.name for one in session.repositories)]
     surveys = survey_cases(session, under_test.candidate)
+    possible = len(catalogue()) * len(scenarios) + own
+    asked = possible + len(surveys) + _count_lint(under_test.candidate)
+    dropped = "" if selects else _dropped(asked, _count_decisive(session, recorded))
     coverage, unknown = _coverage(session, under_test.candidate, surveys)
     return make_run(
         recorded,
         scenarios=scenarios,
         subjects=subjects,
         scanner=under_test.fields(settings.root, subjects),
-        possible=len(catalogue()) * len(scenarios) + own,
-        broken=[*broken, *filter(None, (changed, unknown))],
+        possible=possible,
+        broken=[*broken, *filter(None, (changed, unknown, dropped))],
         analyses=None if settings.analyses else _analyses(workbench.folder, names),
         repositories=[
             real_evaluation(
@@ -93,6 +98,23 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
         root=settings.root,
         other_failures=other_failures,
     )
+
+
+def _count_lint(candidate: Candidate) -> int:
+    has_own = candidate.configuration and candidate.configuration.chain
+    return len(catalogue(PACKAGE / "lint")) if has_own else 0
+
+
+def _count_decisive(session: Session, recorded: Sequence[CheckResult]) -> int:
+    real = {one.name for one in session.repositories}
+    return sum(result.scenario not in real for result in recorded)
+
+
+def _dropped(asked: int, recorded: int) -> str:
+    """Say that tests are gone that nobody left out; empty where all are there."""
+    if recorded >= asked:
+        return ""
+    return f"a conftest.py or a plugin dropped {asked - recorded} of {asked} checks; no option of pytest selects"
 
 
 def _coverage(session: Session, candidate: Candidate, cases: Sequence[Case]) -> tuple[Coverage | None, str]:

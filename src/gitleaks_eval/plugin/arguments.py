@@ -55,6 +55,12 @@ def is_narrowed(config: pytest.Config) -> bool:
     return narrows or not {str(CHECKS), str(JUDGES)}.intersection(config.getoption("file_or_dir"))
 
 
+def selects_checks(config: pytest.Config) -> bool:
+    """Return whether any option of pytest, in addopts too, leaves out checks."""
+    chosen = ("keyword", "markexpr", "ignore", "ignore_glob")
+    return is_narrowed(config) or any(config.getoption(name, None) for name in chosen)
+
+
 def names_a_survey(config: pytest.Config) -> bool:
     """Whether a test of rules, places or entries, or their module, is named: it is run whatever the options say."""
     named = set(config.getoption("file_or_dir")) - {str(SURVEYS)}

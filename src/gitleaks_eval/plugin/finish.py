@@ -1,6 +1,7 @@
 """What a run amounts to when its tests are over: comparison, reports, the section of the terminal, exit status."""
 
 import os
+import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses,
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.judges.verdict import Combined, Judged, combine
+from gitleaks_eval.plugin.arguments import selects_checks
 from gitleaks_eval.plugin.command_line import is_typed, selects
 from gitleaks_eval.plugin.folders import is_ours
 from gitleaks_eval.plugin.items import Items
@@ -77,6 +79,20 @@ class Finish:
         self._is_refused = session.exitstatus == pytest.ExitCode.USAGE_ERROR
         self._end(session)
         self._ended = session, session.exitstatus
+        if not self._config.pluginmanager.has_plugin("terminalreporter"):
+            self._say_without_terminal()
+
+    def _say_without_terminal(self) -> None:
+        """Write the decision to standard error: without pytest's terminal it would stand in files alone."""
+        troubles = self._troubles()
+        lines = [*comparison_section(self._runs, self._compared, troubles, -1)] if self._settings.compares else []
+        if len(self._runs) == 1:
+            (run,) = self._runs.values()
+            lines += run_lines(run, troubles, self._written, -1)
+        elif self._written:
+            lines.append(Line(printable(self._written)))
+        for text, *_ in lines:
+            print(text, file=sys.stderr)  # noqa: T201 - the terminal is switched off
 
     def pytest_unconfigure(self) -> None:
         """Have the last word on the exit status: what a hook of others made of a failure is no end without one."""
@@ -86,6 +102,10 @@ class Finish:
                 session.exitstatus = status
 
     def _end(self, session: pytest.Session) -> None:
+        if self._config.getoption("setupplan", None):
+            self._written = "ERROR gitleaks-eval: --setup-plan runs no test, so nothing was evaluated; leave it out"
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            return
         runs = self._finished_runs()
         if not runs:
             self._finish_judging(session)
@@ -114,7 +134,7 @@ class Finish:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
         """Print the section of the run last, below pytest's list of failures."""
-        troubles = Troubles(causes(self._recorder.errors), list(self._recorder.others), self._reasons)
+        troubles = self._troubles()
         if self._runs or self._judged_alone:
             self._pytest_summary.leave_out(terminalreporter, troubles.causes)
         yield
@@ -137,6 +157,9 @@ class Finish:
             under_review = self._compared.under_review if self._compared else self._runs
             for line in annotations(under_review.values()):
                 terminalreporter.write_line(line)
+
+    def _troubles(self) -> Troubles:
+        return Troubles(causes(self._recorder.errors), list(self._recorder.others), self._reasons)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
@@ -272,6 +295,7 @@ class Finish:
             judged=judging.judged(self._session.folder) if judging else None,
             judge_log=bool(judging and judging.settings.observability),
             other_failures=[name for name in self._recorder.others if not is_ours(name)],
+            selects=not self._is_full or selects_checks(self._config),
         )
 
     def _collected(self) -> Collected:

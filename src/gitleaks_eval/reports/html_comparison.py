@@ -245,5 +245,19 @@ def _rules(report: Document, candidate: Document) -> dict[str, tuple[str, str]]:
             if (text := rate(own, name, wrong))
         ]
         said = [row["status"].replace("_", " ") * (row["status"] in _HEAT), samples, *of_planted]
-        found[str(row["rule_id"])] = ("; ".join(filter(None, said)) or "fires", _HEAT.get(row["status"], "heat-4"))
+        colour = _HEAT.get(row["status"]) or _colour(own, is_asked=bool(row["status"]))
+        found[str(row["rule_id"])] = (
+            "; ".join(filter(None, said)) or ("fires" if row["status"] else "not asked"),
+            colour,
+        )
     return found
+
+
+def _colour(rates: Document | None, *, is_asked: bool) -> str:
+    """Return the class of a rule that fires: that of the worse of its rates, where there are any."""
+    counts = [
+        (rates["tp"], rates["tp"] + rates[wrong])
+        for name, wrong in (("recall", "fn"), ("precision", "fp"))
+        if rates and rates.get(name) is not None
+    ]
+    return f"heat-{min(heat(*one) for one in counts)}" if counts else "heat-4" if is_asked else "heat-none"

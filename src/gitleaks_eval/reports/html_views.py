@@ -80,6 +80,7 @@ class RuleRow:
     recall: str
     note: str
     is_wrong: bool
+    finds_nothing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +238,7 @@ def rule_rows(document: Document) -> tuple[list[RuleRow], list[RuleRow], int]:
 
 
 def _rule_row(row: Document, rates: Document | None) -> RuleRow:
+    finds_nothing = bool(rates) and rates is not None and rates.get("recall") == 0
     return RuleRow(
         _text(row["rule_id"]),
         bool(row["own"]),
@@ -245,7 +247,8 @@ def _rule_row(row: Document, rates: Document | None) -> RuleRow:
         rate(rates, "precision", "fp"),
         rate(rates, "recall", "fn"),
         _text(row.get("hidden_by") or row.get("reason") or row.get("reported_as") or ""),
-        is_wrong=row["status"] in _HIDING,
+        is_wrong=row["status"] in _HIDING or finds_nothing,
+        finds_nothing=finds_nothing,
     )
 
 
@@ -291,11 +294,11 @@ def not_applicable(document: Document) -> list[Group]:
     return grouped(found)
 
 
-def judge_rows(document: Document) -> list[tuple[Document, str]]:
-    """Each judge with its score, its heuristic's and its reasoning, and notes on it; real repositories' come last."""
+def judge_rows(document: Document) -> list[tuple[Document, str, bool]]:
+    """Each judge with its score, notes, and whether it was capped or has none; real repositories' come last."""
     rows = list((document.get("llm") or {}).get("judges") or ())
     rows += ((document.get("real_world") or {}).get("llm") or {}).get("judges") or ()
-    return [(row, ", ".join(notes(row))) for row in rows]
+    return [(row, ", ".join(notes(row)), bool(row["capped"] or row["unscored_kind"])) for row in rows]
 
 
 def judged(document: Document) -> str:

@@ -73,9 +73,13 @@ def run_lines(run: Run, troubles: Troubles, written: str | None, verbosity: int)
     for line in (*_reasons(run), *failed_check_lines(run), *failed_lines(run), *_lint(run), *_findings(run)):
         yield Line(printable(line), "red")
     for line in _details(run, verbosity):
-        yield Line(printable(line))
+        yield Line(printable(line), "yellow" if line.startswith("judge  ") and _is_capped(line) else "")
     if written and not written.startswith("ERROR") and verbosity >= 0:
         yield Line(printable(written))
+
+
+def _is_capped(line: str) -> bool:
+    return "capped from " in line or "UNSCORED" in line
 
 
 def comparison_section(

@@ -16,6 +16,7 @@ from gitleaks_eval.judges.pair_verdict import Order
 from gitleaks_eval.judges.pairwise import ORDERS, agreed
 from gitleaks_eval.judges.verdict import Verdict
 from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
+from gitleaks_eval.reports.html_comparison import rule_rows
 from gitleaks_eval.reports.html_first import next_action, tiles, verdict, why
 from gitleaks_eval.reports.html_groups import Group, command
 from gitleaks_eval.reports.html_views import problems, rate, regions
@@ -303,3 +304,24 @@ def test_a_judge_stands_in_the_page_with_what_is_to_be_known_beside_its_score() 
         "detection_accuracy 2 4 3 capped from 4 by SD-1, excluded from the composite: low confidence, uncalibrated "
         "One is missed."
     ) in Read(page_of(document)).text
+    assert '<tr data-item="bad"><th scope="row">detection_accuracy</th><td class="failed">2</td>' in page_of(document)
+
+
+def test_a_rule_that_finds_nothing_of_what_was_planted_is_green_nowhere() -> None:
+    compared, reports = comparison()
+    for report in reports.values():
+        report["metrics"]["by_rule"]["github-pat"].update(tp=0, fn=3, recall=0.0, precision=None)
+    (row,) = (one for one in rule_rows(compared["candidates"], reports) if one.name == "github-pat")
+    assert {(text, colour) for text, colour in row.cells} == {("1 of 1 samples; recall 0 of 3", "heat-0")}
+    page = page_of(reports["good"])
+    (line,) = (line for line in page.splitlines() if '<th scope="row">github-pat</th>' in line)
+    assert line.startswith('<tr data-item="bad">')
+    assert '<td class="failed">0 of 3</td>' in line
+
+
+def test_a_rule_of_which_nothing_is_known_is_not_green() -> None:
+    compared, _ = comparison()
+    for one in compared["candidates"]:
+        one["by_rule"] = {"github-pat": {"tp": 0, "fp": 0, "fn": 0, "recall": None, "precision": None}}
+    (row,) = rule_rows(compared["candidates"], {})
+    assert set(row.cells) == {("not asked", "heat-none")}
