@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.config.edit import edited
+from gitleaks_eval.config.tables import as_read, named, value_of
 from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, checked_path, parse_toml, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.text import shown_path
@@ -60,7 +61,7 @@ class Configuration:
 
 def parsed(file: ConfigFile) -> dict[str, Any]:
     """The tables of a file of the chain, which is known to be TOML."""
-    return parse_toml(file.content)
+    return as_read(parse_toml(file.content))
 
 
 def copy_configuration(configuration: Configuration, folder: Path) -> Path:
@@ -97,13 +98,15 @@ def chain_of(path: Path, why: str, invocation: Path, given: bytes | None = None)
         if len(files) == DEEPEST:
             # Gitleaks does not look at what this one extends (upstream config.go, maxExtendDepth).
             extend = {}
-        extends_default = bool(_key(extend, "usedefault"))
-        if extends_default and _key(extend, "path"):
+        extends_default = bool(value_of(extend, "usedefault"))
+        if extends_default and value_of(extend, "path"):
             raise InputError(f"{why}: {following}: Gitleaks refuses [extend] with both useDefault and path; keep one")
         files.append(ConfigFile(following, content, extends_default))
-        target = _key(extend, "path")
+        target = value_of(extend, "path")
         following = _extended(str(target), following, invocation, why) if target else None
-    if not files[-1].extends_default and not any(_key(_parse(file.content, file.path, why), "rules") for file in files):
+    if not files[-1].extends_default and not any(
+        value_of(_parse(file.content, file.path, why), "rules") for file in files
+    ):
         raise InputError(
             f"{why}: {path} has no rules, so it finds nothing; "
             "add [[rules]], or [extend] with useDefault = true for the rules of Gitleaks"
@@ -130,25 +133,20 @@ def _read(path: Path, why: str) -> bytes:
 
 def _parse(content: bytes, path: Path, why: str) -> Mapping[str, Any]:
     try:
-        return parse_toml(content)
+        return as_read(parse_toml(content))
     except DocumentError as error:
         raise InputError(f"{why}: the configuration {path} is not TOML: {error}") from None
 
 
-def _key(table: Mapping[str, Any], name: str) -> Any:
-    # Gitleaks reads keys without regard to case (viper).
-    return next((value for key, value in table.items() if key.lower() == name), None)
-
-
 def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    table = _key(document, name)
+    table = value_of(document, name)
     return table if isinstance(table, dict) else {}
 
 
 def _with_path(content: bytes, target: Path) -> bytes:
     def edit(document: dict[str, Any]) -> None:
-        extend = _key(document, "extend")
-        name = next(key for key in extend if key.lower() == "path")
+        extend = value_of(document, "extend")
+        name, _ = named(extend, "path") or ("path", "")
         extend[name] = str(target)
 
     return edited(content, edit)

@@ -6,14 +6,17 @@ but the scanner's own is sure to be the one that it was built with.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from gitleaks_eval.config.chain import DEEPEST, Configuration, parsed
 from gitleaks_eval.config.keys import ConfigKeys
+from gitleaks_eval.config.lines import place_lines
 from gitleaks_eval.config.tables import FILTERS, Address, Table, allowlists, items, place, tables, value_of
+from gitleaks_eval.core.documents import parse_toml
 
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.IGNORECASE)
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
@@ -53,6 +56,7 @@ def lint(configuration: Configuration, version: str | None, keys: ConfigKeys) ->
             *_ignored_keys(document, keys, numbers),
             *_expressions(document, keys),
             *_minimum(document, keys, numbers),
+            *_keys_twice(parse_toml(file.content), place_lines(file.content)),
             *_twice(document),
             *_idle_items(document),
             *_idle_extend(index, document, documents[index + 1 :], is_complete=is_complete),
@@ -131,6 +135,22 @@ def _twice(document: Table) -> Found:
             if earlier := seen.get(identity):
                 yield place((*address, "id")), f"{place(earlier)} has the same id: only the last of them counts"
             seen[identity] = address
+
+
+def _keys_twice(document: Table, lines: Mapping[str, int], above: Address = ()) -> Found:
+    """Yield each key that stands again by another case: the scanner reads one of them, which one may be chance."""
+    seen: dict[str, str] = {}
+    for key, value in document.items():
+        earlier = seen.setdefault(key.lower(), key)
+        if earlier != key:
+            both = [lines.get(place((*above, name)), 1) for name in (earlier, key)]
+            said = f"the same key as `{earlier}` but for its case (lines {both[0]} and {both[1]})"
+            yield place((*above, key)), f"{said}: the scanner reads only one of them"
+        listed = value if isinstance(value, list) else ()
+        below: list[tuple[Address, Any]] = [((key,), value), *(((key, index), one) for index, one in enumerate(listed))]
+        for address, table in below:
+            if isinstance(table, dict):
+                yield from _keys_twice(table, lines, (*above, *address))
 
 
 def _idle_items(document: Table) -> Found:

@@ -181,7 +181,7 @@ def test_a_chain_is_put_together_from_its_end() -> None:
 def test_keys_are_read_without_regard_to_case_and_nonsense_is_not_a_rule_that_breaks() -> None:
     mine = EXTENDS + '[[rules]]\nID = "gamma"\nRegex = 3\nKeywords = "one"\nEntropy = "high"\nsecretgroup = true\n'
     gamma = next(rule for rule in in_force(mine).rules if rule.id == "gamma")
-    assert (gamma.regex, gamma.keywords, gamma.entropy, gamma.secret_group) == ("", ("one",), 0, 0)
+    assert (gamma.regex, gamma.keywords, gamma.entropy, gamma.secret_group) == ("3", ("one",), 0, 1)
 
 
 def test_betterleaks_says_the_entropy_as_an_expression() -> None:
