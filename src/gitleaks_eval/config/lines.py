@@ -1,10 +1,11 @@
 """On which line each key and item of a TOML document stands: its parser forgets it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from gitleaks_eval.config.tables import Address, place
+from gitleaks_eval.core.documents import DocumentError, parse_toml
 
 _TOKEN = re.compile(
     r"""(?P<skip>[ \t\r]+|\#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{},=.])
@@ -25,9 +26,21 @@ def place_lines(content: bytes) -> dict[str, int]:
 
     `content` is known to be TOML. Of what this reader takes for something else the place is missing.
     """
-    reader = _Reader(list(_tokens(content.decode("utf-8", "replace"))))
+    return {place(address): line for address, line in address_lines(content).items()}
+
+
+def address_lines(content: bytes) -> dict[Address, int]:
+    """The line of each table, key and item, by its address; what two places say alike are two addresses."""
+    reader = _Reader(list(_tokens(content.decode("utf-8-sig", "replace"))))
     reader.read()
-    return {place(address): line for address, line in reader.lines.items()}
+    return reader.lines
+
+
+def line_of(lines: Mapping[Address, int], address: Address) -> int:
+    """The line of an address, or of what holds it: the items of `paths = "a,b"` have none of their own."""
+    while address and address not in lines:
+        address = address[:-1]
+    return lines.get(address, 1)
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -36,6 +49,16 @@ def _tokens(text: str) -> Iterator[_Token]:
         if match.lastgroup and match.lastgroup != "skip":
             yield _Token(match.lastgroup, match[0], line)
         line += match[0].count("\n")
+
+
+def _unquoted(said: str) -> str:
+    """The key that a quoted text says; the text itself where it says none."""
+    if "\\" not in said or said.startswith("'"):
+        return said[1:-1]
+    try:
+        return str(parse_toml(f"key = {said}".encode())["key"])
+    except DocumentError:
+        return said[1:-1]
 
 
 class _Reader:
@@ -89,7 +112,7 @@ class _Reader:
         while self._at < len(self._tokens) and not self._said(end, "\n"):
             token = self._tokens[self._at]
             if token.kind == "text":
-                names.append(token.said[1:-1])
+                names.append(_unquoted(token.said))
             elif token.kind == "bare":
                 names.append(token.said)
             self._at += 1
