@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
@@ -15,6 +15,7 @@ from gitleaks_eval.coverage.layers import Layers
 from gitleaks_eval.coverage.making import make
 from gitleaks_eval.coverage.paths import paths_matching
 from gitleaks_eval.coverage.regex import RegexError, parse_regex
+from gitleaks_eval.coverage.replaced import acceptable
 from gitleaks_eval.coverage.rules import Dialect
 from gitleaks_eval.coverage.shown import is_like_a_secret
 from gitleaks_eval.coverage.subject import Subject
@@ -33,12 +34,14 @@ VALUES = 24
 class Accepted:
     """Which acceptance speaks of each entry, and which speak of none that is there.
 
-    `instead` has an entry that nobody accepted and that seems to stand where an accepted one stood.
+    `instead` has an entry that nobody accepted and that seems to stand where an accepted one stood. `others` are
+    about something beside entries, by what they call it.
     """
 
     by: Mapping[Entry, Acceptance]
     stale: tuple[Acceptance, ...]
     instead: Mapping[Entry, Acceptance]
+    others: Mapping[str, Acceptance] = field(default_factory=dict)
 
 
 def accepted_entries(subject: Subject, besides: Sequence[Beside]) -> Accepted:
@@ -54,9 +57,12 @@ def accepted_entries(subject: Subject, besides: Sequence[Beside]) -> Accepted:
     by = {entry: one for entry, text in texts.items() for one in accepts if _is_about(one, entry, text)}
     newest = subject.entries_read_by(Dialect(subject.dialect.scanner, None))
     there = [(entry, entry_text(entry, subject.layers)) for entry in newest]
-    stale = tuple(one for one in accepts if not any(_is_about(one, entry, text) for entry, text in there))
-    others = {entry: text for entry, text in texts.items() if entry not in by}
-    return Accepted(by, stale, _instead(others, stale))
+    beside = set(acceptable(subject))
+    known = {one.entry: one for one in accepts if one.entry in beside}
+    unknown = (one for one in accepts if one.entry not in known)
+    stale = tuple(one for one in unknown if not any(_is_about(one, entry, text) for entry, text in there))
+    left = {entry: text for entry, text in texts.items() if entry not in by}
+    return Accepted(by, stale, _instead(left, stale), known)
 
 
 def entry_text(entry: Entry, layers: Layers) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, count, islice
 
-from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.entries import Entry, builtin_entries
@@ -14,8 +13,9 @@ from gitleaks_eval.coverage.foreseen_entries import entries_about, ready_for
 from gitleaks_eval.coverage.layers import Layer, Layers, is_builtin, without, without_allowlists
 from gitleaks_eval.coverage.paths import word
 from gitleaks_eval.coverage.regex import LENGTH_AT_MOST
+from gitleaks_eval.coverage.replaced import Originals, Replaced
 from gitleaks_eval.coverage.rules import Rule
-from gitleaks_eval.coverage.sample_repository import found_by_sample
+from gitleaks_eval.coverage.sample_repository import found_by_sample, is_same
 from gitleaks_eval.coverage.samples import Bench, Sample, bench, reason_for_silence, samples_or_reason, too_plain
 from gitleaks_eval.coverage.separating import hidden_alone
 from gitleaks_eval.coverage.subject import Subject
@@ -66,13 +66,14 @@ class Firing:
     """All rules in force, in the order of ids, and those of the scanner's own that are not.
 
     `disbelieved` says why the scanner's own rules are not believed to be what was read from its program; `shown` has
-    a sample of each rule that fires.
+    a sample of each rule that fires. `replaced` are the scanner's own that the configuration changes or leaves out.
     """
 
     rules: tuple[RuleResult, ...]
     switched_off: tuple[OffRule, ...]
     disbelieved: str = ""
     shown: Mapping[str, Sample] = field(default_factory=dict, repr=False)
+    replaced: tuple[Replaced, ...] = ()
 
 
 def ask_rules(subject: Subject, asker: Asker, *, believed: bool = False) -> Firing:
@@ -92,7 +93,7 @@ def ask_rules(subject: Subject, asker: Asker, *, believed: bool = False) -> Firi
     asking.without_allowlists()
     asking.alone()
     results = tuple(asking.result(rule) for rule in subject.effective.rules)
-    return Firing(results, switched_off(subject), asking.disbelieved, asking.shown)
+    return Firing(results, switched_off(subject), asking.disbelieved, asking.shown, asking.replaced)
 
 
 def switched_off(subject: Subject) -> tuple[OffRule, ...]:
@@ -118,6 +119,7 @@ class _Asking:
     hidden_by: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     disbelieved: str = ""
+    replaced: tuple[Replaced, ...] = ()
     names: Iterator[str] = field(default_factory=lambda: map(word, count()))
 
     def first(self, *, believed: bool) -> None:
@@ -129,7 +131,8 @@ class _Asking:
         for rule in mine_first[taken:]:
             self.reasons[rule.id] = TOO_MANY
         self._make(mine_first[:taken], 1, 0)
-        repository = self.asker.built(self._all(self.samples))
+        originals = Originals(self.subject, self.names)
+        repository = self.asker.built([*self._all(self.samples), *originals.samples])
         findings = self.asker.under_test(repository)
         self.disbelieved = "" if believed else self._disbelieved(repository, findings)
         for rule in self.subject.effective.rules if self.disbelieved else ():
@@ -137,6 +140,7 @@ class _Asking:
                 self.reasons[rule.id] = self.disbelieved
                 self.samples.pop(rule.id, None)
         self._count(self._all(self.samples), findings)
+        self.replaced = () if self.disbelieved else originals.asked(repository, findings, self.asker)
 
     def again(self) -> None:
         """More samples of the rules that did not fire."""
@@ -270,11 +274,6 @@ class _Asking:
 
         found = hidden_alone(entries, about, silent_with)
         return {rule_id: tuple(sorted(hiders, key=entries.index)) for rule_id, hiders in found.items()}
-
-
-def is_same(rule_id: str, other: str) -> bool:
-    """Whether two ids name the same rule, one of them perhaps as it was called in another version."""
-    return rule_id == other or alias_of(rule_id, other)
 
 
 def _findings(findings: Findings) -> set[tuple[str, ...]]:

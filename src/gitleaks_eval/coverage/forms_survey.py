@@ -5,10 +5,9 @@ from dataclasses import replace
 from itertools import count
 
 from gitleaks_eval.coverage.asker import Asker
-from gitleaks_eval.coverage.firing import is_same
 from gitleaks_eval.coverage.forms import FORMS, render, written
 from gitleaks_eval.coverage.paths import word
-from gitleaks_eval.coverage.sample_repository import found_by_sample
+from gitleaks_eval.coverage.sample_repository import found_by_sample, is_same
 from gitleaks_eval.coverage.samples import Sample, bench, path_for
 from gitleaks_eval.coverage.subject import Subject
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         samples,
         separating,
         silencing,
+        standing,
         subject,
         verdict,
     )
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         "samples",
         "separating",
         "silencing",
+        "standing",
         "subject",
         "verdict",
     ]
@@ -67,6 +69,7 @@ else:
         "gitleaks_eval.coverage.samples",
         "gitleaks_eval.coverage.separating",
         "gitleaks_eval.coverage.silencing",
+        "gitleaks_eval.coverage.standing",
         "gitleaks_eval.coverage.subject",
         "gitleaks_eval.coverage.verdict",
     )

@@ -11,7 +11,6 @@ from gitleaks_eval.config.beside import FINDS, IGNORES, PLACEHOLDER, Beside, Rul
 from gitleaks_eval.core.text import few
 from gitleaks_eval.coverage.asker import Findings
 from gitleaks_eval.coverage.charsets import holds, size
-from gitleaks_eval.coverage.firing import is_same
 from gitleaks_eval.coverage.foreseeing import entropy, matcher
 from gitleaks_eval.coverage.forms import FORMS, NAME, Written, render
 from gitleaks_eval.coverage.making import Made, in_context, make
@@ -19,7 +18,7 @@ from gitleaks_eval.coverage.paths import is_path, neutral_path, word
 from gitleaks_eval.coverage.regex import Chars, RegexError, parse_regex
 from gitleaks_eval.coverage.result import FAILS, NOT_APPLICABLE, PASSES, Verdict
 from gitleaks_eval.coverage.rules import Rule
-from gitleaks_eval.coverage.sample_repository import found_by_sample
+from gitleaks_eval.coverage.sample_repository import found_by_sample, is_same
 from gitleaks_eval.coverage.samples import Bench, NotSampledError, Sample, as_sample, makes, path_for, problems_of
 
 # How people call a form that has a longer name.

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 RULE, PLACE, ENTRY, TOGETHER = "rule", "place", "entry", "entries"
+# All of the scanner's own rules.
+OWN_RULES = "scanners_rules"
 # An acceptance of an entry that is not there, and a test of a rule that a user wrote.
 ACCEPTANCE, TEST = "acceptance", "test"
 PASSES, FAILS, NOT_APPLICABLE = "passes", "fails", "not_applicable"
@@ -34,8 +36,10 @@ class Coverage:
     a line for each entry that hides something and is not accepted, `accepted` for one that is, `notices` for what may
     be deleted; `offers` say what an acceptance of each entry would, and `forgiven` are the rules that are silent for
     accepted entries alone. A run is not `whole` where something is hidden and
-    not accepted. `weak` has the reasons why the decision is WEAK_PASS at best, and `unreadable` why the rules of the
-    scanner are not known. `forms` says by rule and form whether it fires, where that was asked.
+    not accepted. `replaced` has a line for each rule that does not find what the scanner's own finds, `lacks` the
+    rules that a known build fires and this one does not. `weak` has the reasons why the decision is WEAK_PASS at best,
+    and `unreadable` why the rules of the scanner are not known. `forms` says by rule and form whether it fires, where
+    that was asked.
     """
 
     seed: str
@@ -52,6 +56,8 @@ class Coverage:
     notices: Sequence[str] = ()
     offers: Sequence[Mapping[str, Any]] = ()
     forgiven: Sequence[str] = ()
+    replaced: Sequence[str] = ()
+    lacks: Sequence[str] = ()
     weak: Sequence[str] = field(default_factory=list)
     unreadable: str = ""
 

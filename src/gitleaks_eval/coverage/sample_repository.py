@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.coverage.samples import Sample
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.scenarios.pattern import generate
@@ -67,6 +68,11 @@ def found_by_sample(samples: Sequence[Sample], findings: Iterable[Mapping[str, A
             if len(here) == 1 or _is_of(samples[index], finding):
                 found[index].add(str(finding["RuleID"]))
     return found
+
+
+def is_same(rule_id: str, other: str) -> bool:
+    """Whether two ids name the same rule, one of them perhaps as it was called in another version."""
+    return rule_id == other or alias_of(rule_id, other)
 
 
 def sees_canary(findings: Iterable[Mapping[str, Any]]) -> bool:

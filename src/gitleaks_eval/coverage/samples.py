@@ -74,7 +74,7 @@ def bench(rules: Iterable[Rule], allowlists: Iterable[Allowlist], seed: str) -> 
     return Bench({rule.id: rule for rule in rules}, foreseen(allowlists), seed)
 
 
-def samples_of(rule: Rule, on: Bench, names: Sequence[str], first: int = 0) -> list[Sample]:
+def samples_of(rule: Rule, on: Bench, names: Sequence[str], first: int = 0, *, varied: bool = False) -> list[Sample]:
     """Make samples of a rule.
 
     Args:
@@ -82,6 +82,7 @@ def samples_of(rule: Rule, on: Bench, names: Sequence[str], first: int = 0) -> l
         on: what they are made with.
         names: a name for each, part of its path.
         first: the number of the first, so that further ones differ.
+        varied: whether any of the choices of its regex are taken, and not the first of each.
 
     Raises:
         NotSampledError: when none can be made.
@@ -97,17 +98,19 @@ def samples_of(rule: Rule, on: Bench, names: Sequence[str], first: int = 0) -> l
         if not rule.regex:
             samples.append(Sample(rule.id, path, "sample\n", "", ""))
             continue
-        sample = _sample_at(path, rule, on, clear, number)
+        sample = _sample_at(path, rule, on, clear, number, varied=varied)
         if sample is None:
             raise NotSampledError("no text can be made in which its regex, with its edges (`\\b`, `^`, `$`), matches")
         samples.append(_with_required(sample, rule, on, number))
     return samples
 
 
-def samples_or_reason(rule: Rule, on: Bench, names: Sequence[str], first: int = 0) -> list[Sample] | str:
+def samples_or_reason(
+    rule: Rule, on: Bench, names: Sequence[str], first: int = 0, *, varied: bool = False
+) -> list[Sample] | str:
     """Samples of a rule, one for each name, or why there are none."""
     try:
-        return samples_of(rule, on, names, first)
+        return samples_of(rule, on, names, first, varied=varied)
     except NotSampledError as reason:
         return str(reason)
 
@@ -134,15 +137,17 @@ def _is_free(path: str, clear: Iterable[Foreseen]) -> bool:
     return not any(one.paths and one.hides(place) for one in clear)
 
 
-def makes(rule: Rule, seed: str) -> Iterator[Made]:
+def makes(rule: Rule, seed: str, first: int = 0) -> Iterator[Made]:
     """Texts that the regex of a rule matches, one after the other, with one of its keywords in each where one can be.
+
+    They begin with this attempt: after the plain ones, any choice is taken and not the first of each.
 
     Raises:
         NotSampledError: when its regex cannot be read or has no values.
     """
     tree = _tree(rule)
     keywords: list[str] | None = None
-    for attempt in range(ATTEMPTS):
+    for attempt in range(first, ATTEMPTS):
         variant = max(0, attempt - PLAIN_ATTEMPTS)
         try:
             made: Made | None = make(tree, f"{seed}\0{attempt}", variant, rule.secret_group)
@@ -210,8 +215,10 @@ def reason_for_silence(rule: Rule) -> str:
     return ""
 
 
-def _sample_at(path: str, rule: Rule, on: Bench, clear: Sequence[Foreseen], number: int) -> Sample | None:
-    made = makes(rule, f"{on.seed}\0{number}")
+def _sample_at(  # noqa: PLR0913 - what a sample is made of, each under its name
+    path: str, rule: Rule, on: Bench, clear: Sequence[Foreseen], number: int, *, varied: bool = False
+) -> Sample | None:
+    made = makes(rule, f"{on.seed}\0{number}", PLAIN_ATTEMPTS + 1 if varied else 0)
     return next(best(filter(None, (as_sample(rule, one, path) for one in made)), rule, clear), None)
 
 

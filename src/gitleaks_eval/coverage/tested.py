@@ -21,7 +21,10 @@ UNKNOWN = "something that is not known"
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What the sentence is about; `accepted` are the entries that are, `titles` has what people know of entries."""
+    """What the sentence is about; `accepted` are the entries that are, `titles` has what people know of entries.
+
+    `as_own` says how many rules are found as the scanner's own.
+    """
 
     firing: Firing
     places: PlacesMap
@@ -29,6 +32,7 @@ class Tested:
     scanner: str
     root: Path
     titles: Mapping[Spot, str] = field(default_factory=dict)
+    as_own: str = ""
 
     @property
     def switched_off(self) -> list[OffRule]:
@@ -53,7 +57,7 @@ class Tested:
         about_rules = "; ".join(self._about_rules(rules))
         about_places = "; ".join(self._about_places(places))
         return (
-            f"tested: {firing} of {self.rule_count} rules{f' ({about_rules})' * bool(about_rules)}, "
+            f"tested: {firing} of {self.rule_count} rules{self.as_own}{f' ({about_rules})' * bool(about_rules)}, "
             f"{places[SEEN]} of {self.place_count} places{f' ({about_places})' * bool(about_places)}"
         )
 

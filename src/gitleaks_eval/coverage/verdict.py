@@ -27,6 +27,7 @@ from gitleaks_eval.coverage.result import (
     NOT_APPLICABLE,
     NOT_ASKED,
     NOT_SCANNED,
+    OWN_RULES,
     PASSES,
     PLACE,
     RULE,
@@ -38,6 +39,7 @@ from gitleaks_eval.coverage.result import (
 )
 from gitleaks_eval.coverage.shown import shown_text
 from gitleaks_eval.coverage.silencing import DEAD, REDUNDANT, EntryResult
+from gitleaks_eval.coverage.standing import standing_of
 from gitleaks_eval.coverage.subject import Subject
 from gitleaks_eval.coverage.tested import UNKNOWN, Tested, blame
 
@@ -117,7 +119,10 @@ class _Judging:
         spots = {entry.spot for entry in self.accepted}
         blamed = {entry for one in places.placed for entry in one.hidden_by if (entry.index, entry.address) in spots}
         self.places = accepted(places, blamed)
-        self.tested = replace(tested, places=self.places, accepted=self.accepted, titles=_titles(names))
+        self.standing = standing_of(subject, firing, self.accepted, known.others, root)
+        titles = _titles(names)
+        as_own = self.standing.sentence
+        self.tested = replace(tested, places=self.places, accepted=self.accepted, titles=titles, as_own=as_own)
         self.together = self._together()
 
     def coverage(self) -> Coverage:
@@ -125,12 +130,12 @@ class _Judging:
             **{key(RULE, rule.rule_id): self._rule(rule) for rule in self.firing.rules},
             **{key(PLACE, one.place.title): self._place(one) for one in self.places.placed},
             **{key(ENTRY, one.name): self._entry(one) for one in self.hiding},
+            key(OWN_RULES, self.scanner): Verdict(FAILS if self.standing.fails else PASSES, self.standing.fails),
             key(TOGETHER, "all"): Verdict(FAILS, self.together) if self.together else Verdict(PASSES),
             **{key(ACCEPTANCE, acceptance_name(one, self.root)): self._stale(one) for one in self.known.stale},
         }
         hiding = [one for one in self.hiding if one.counts]
-        off = [one for one in self.firing.switched_off if one.entry not in self.accepted]
-        missing = any(one.status == ALLOWLISTED for one in self.places.placed) or bool(off)
+        missing = any(one.status == ALLOWLISTED for one in self.places.placed) or self._lacks_rules()
         silent = sum(not self._is_answered(rule) for rule in self.firing.rules)
         return Coverage(
             seed=self.seed,
@@ -140,13 +145,38 @@ class _Judging:
             entries=[self._entry_row(one) for one in self.hiding],
             verdicts=verdicts,
             tested=self.tested.sentence(),
-            hides=[f"{one.name} {one.said}" for one in hiding],
-            accepted=[f"{one.name} {one.said}" for one in self.hiding if one.accepted and one.hides],
+            hides=[*(f"{one.name} {one.said}" for one in hiding), *self._beside_entries(is_accepted=False)],
+            accepted=[
+                *(f"{one.name} {one.said}" for one in self.hiding if one.accepted and one.hides),
+                *self._beside_entries(is_accepted=True),
+            ],
             notices=[*self._notices()],
-            offers=[self._offer(one) for one in self.hiding],
+            offers=[*map(self._offer, self.hiding), *self.standing.offers],
             forgiven=[rule.rule_id for rule in self.firing.rules if self._is_forgiven(rule)],
+            replaced=self.standing.replaced,
+            lacks=sorted(self.standing.lacks),
+            weak=list(self.standing.weak),
             whole=not hiding and not missing and not self.measure.is_too_much(silent, self.measure.rules),
         )
+
+    def _lacks_rules(self) -> bool:
+        """Whether a rule of the scanner's own is not in force, not found as its own, or never fires.
+
+        That an entry switches it off may be accepted.
+        """
+        off = (
+            one.entry not in self.accepted and one.rule_id not in self.standing.forgiven
+            for one in self.firing.switched_off
+        )
+        silent = any(
+            rule.status == NEVER_FIRES and rule.rule_id not in self.standing.forgiven for rule in self.firing.rules
+        )
+        return any(off) or silent or bool(self.standing.lost or self.standing.forgiven or self.standing.lacks)
+
+    def _beside_entries(self, *, is_accepted: bool) -> list[str]:
+        """What the configuration hides beside its entries: of the rules of a build it says nothing."""
+        offers = (one for one in self.standing.offers if one["entry"] not in self.standing.of_build)
+        return [f"{one['name']} {one['said']}" for one in offers if one["accepted"] == is_accepted]
 
     def _stale(self, acceptance: Acceptance) -> Verdict:
         return Verdict(FAILS if self.strict else PASSES, stale_text(acceptance, self.root))
@@ -180,6 +210,18 @@ class _Judging:
         return f"all entries together {' and '.join(parts)}" if parts else ""
 
     def _rule(self, rule: RuleResult) -> Verdict:
+        if rule.rule_id in self.standing.lacks and self.standing.known:
+            outcome = FAILS if self.standing.known.is_stated else NOT_APPLICABLE
+            return Verdict(outcome, self.standing.never_fires(rule.rule_id))
+        replaced = self.standing.said.get(rule.rule_id, "")
+        verdict = self._by_itself(rule)
+        if not replaced or verdict.outcome == FAILS:
+            return verdict
+        if rule.rule_id in self.standing.forgiven:
+            return Verdict(PASSES, f"{replaced}, accepted")
+        return Verdict(FAILS if self.standing.replaced_too_many else PASSES, replaced)
+
+    def _by_itself(self, rule: RuleResult) -> Verdict:
         if rule.status == FIRES:
             return Verdict(PASSES)
         if rule.status == REPORTED_AS:

@@ -18,6 +18,7 @@ from gitleaks_eval.coverage import later
 from gitleaks_eval.coverage.result import (
     ACCEPTANCE,
     ENTRY,
+    OWN_RULES,
     PLACE,
     RULE,
     TEST,
@@ -49,7 +50,15 @@ _ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
 # One alone for each entry, and one without each.
 EXACT_SCANS = 1_000
 # Which tests are of which kind of `--gitleaks-only`.
-KINDS = {RULE: RULES, TEST: RULES, PLACE: PLACES, ENTRY: ENTRIES, TOGETHER: ENTRIES, ACCEPTANCE: ENTRIES}
+KINDS = {
+    RULE: RULES,
+    OWN_RULES: RULES,
+    TEST: RULES,
+    PLACE: PLACES,
+    ENTRY: ENTRIES,
+    TOGETHER: ENTRIES,
+    ACCEPTANCE: ENTRIES,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,7 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
     subject = later.subject.subject_of(candidate.configuration, build, session.settings.seed)
     besides = session.beside[candidate.name]
     names = {
+        OWN_RULES: [build.name] * later.standing.is_asked(subject),
         RULE: [rule.id for rule in subject.effective.rules],
         PLACE: [
             place.title
@@ -222,8 +232,7 @@ def _with_unreadable(coverage: Coverage, subject: "Subject", firing: "Firing") -
     # Of rules that nobody knows none is silent.
     in_force = later.layers.is_builtin(subject.layers, len(subject.layers) - 1)
     said = "more rules are in force that are not known" if in_force else "the rules of the scanner are not known"
-    # What is not believed is said of each rule already.
-    tested = f"{coverage.tested}; {said}: {why}" if subject.builtin_problem else coverage.tested
+    tested = f"{coverage.tested}; {said}: {why}"
     return replace(coverage, tested=tested, whole=False, weak=[*coverage.weak, why], unreadable=why)
 
 

@@ -12,13 +12,12 @@ from typing import Any
 from gitleaks_eval.config.beside import files_beside
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import few, printable
-from gitleaks_eval.coverage.firing import is_same
 from gitleaks_eval.coverage.layers import without, without_allowlists, write_layers
 from gitleaks_eval.coverage.own_tests import check_tests
 from gitleaks_eval.coverage.paths import word
 from gitleaks_eval.coverage.result import FAILS, TEST, key
 from gitleaks_eval.coverage.rules import Rule
-from gitleaks_eval.coverage.sample_repository import found_by_sample
+from gitleaks_eval.coverage.sample_repository import found_by_sample, is_same
 from gitleaks_eval.coverage.samples import bench, reason_for_silence, samples_or_reason
 from gitleaks_eval.engine.alone import Alone
 from gitleaks_eval.engine.own_tests import check_rules, named_tests, own_verdicts

@@ -8,7 +8,7 @@ import pytest
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import SURVEY, Identity
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, PLACE, RULE, TOGETHER, Verdict
+from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, OWN_RULES, PLACE, RULE, TOGETHER, Verdict
 from gitleaks_eval.engine.coverage import Case, survey_cases, verdict_of
 from gitleaks_eval.engine.excusing import excuse_case
 from gitleaks_eval.engine.session import Session
@@ -17,6 +17,7 @@ from gitleaks_eval.plugin.own_tests import OwnTest
 
 # The test of each kind; its fixture has the name of the kind.
 _TESTS = {
+    OWN_RULES: "test_scanners_rules",
     RULE: "test_rule",
     PLACE: "test_place",
     ENTRY: "test_entry",

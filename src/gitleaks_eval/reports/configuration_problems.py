@@ -12,7 +12,7 @@ from gitleaks_eval.config.chain import Configuration, parsed
 from gitleaks_eval.config.lines import place_lines
 from gitleaks_eval.config.tables import tables, value_of
 from gitleaks_eval.core.text import few, numbered, shown_path
-from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, RULE, TEST, TOGETHER
+from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, OWN_RULES, RULE, TEST, TOGETHER
 from gitleaks_eval.reports.run import Run
 
 ERROR, WARNING = "error", "warning"
@@ -21,6 +21,7 @@ IGNORED, HIDES_SECRETS = "CL-1", "CL-2"
 ASKED: Mapping[str, str] = {
     IGNORED: "Nothing in the configuration is ignored or refused.",
     HIDES_SECRETS: "No entry hides a secret that a scenario expects.",
+    OWN_RULES: "The scanner's own rules find what they find without the configuration.",
     RULE: "Each rule of one's own fires.",
     TEST: "Each test of a rule passes.",
     ENTRY: "No entry hides more than it may, or than is accepted.",

@@ -1,18 +1,30 @@
 """What a verdict speaks for, as people read it: the sentence of numbers, what fails, and what is hidden."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
 from gitleaks_eval.checks.result import FAILED, CheckResult, failed_ids
 from gitleaks_eval.core.text import few, markdown, numbered
-from gitleaks_eval.coverage.result import ALLOWLISTED, ENTRY, NOT_ASKED, NOT_SCANNED, PLACE, SEEN, TOGETHER, Coverage
+from gitleaks_eval.coverage.result import (
+    ALLOWLISTED,
+    ENTRY,
+    NOT_ASKED,
+    NOT_SCANNED,
+    OWN_RULES,
+    PLACE,
+    RULE,
+    SEEN,
+    TOGETHER,
+    Coverage,
+)
 from gitleaks_eval.judges.verdict import INCOMPLETE
 from gitleaks_eval.reports.run import Run
 
 FAILED_AT_MOST = 12
 LISTED_AT_MOST = 200
 NAMED_AT_MOST = 3
+REPLACED_AT_MOST = 4
 NOTHING_TO_MEND = "nothing to mend"
 
 
@@ -43,10 +55,8 @@ def next_steps(run: Run) -> Iterator[str]:
         yield _about_missed(run)
     elif run.crashed:
         yield "find out why the scanner crashes, and run again: a scan that did not may have been lucky"
-    elif failed & {ENTRY, TOGETHER}:
-        yield "narrow the entries that fail; what is meant so, `gitleaks-eval accept` accepts"
     elif failed:
-        yield "mend the rules and places that fail"
+        yield _about_failed(run, failed)
     elif broken := _broken(run):
         yield f"mend what fails: {few(broken, NAMED_AT_MOST)}"
     else:
@@ -70,17 +80,31 @@ def _about_the_rest(run: Run, decision: str) -> str:
     return _about_judges(run)
 
 
+def _about_failed(run: Run, failed: Collection[str]) -> str:
+    """What is to do about tests of rules, places and entries; `failed` are their kinds."""
+    if run.coverage and run.coverage.lacks and {OWN_RULES, RULE}.intersection(failed):
+        lacks = numbered(len(run.coverage.lacks), "rule")
+        return f"take another build: {lacks} of the version that it states never fire"
+    if OWN_RULES in failed:
+        return "extend the scanner's own configuration ([extend] useDefault = true); what is meant so, accept it"
+    if {ENTRY, TOGETHER}.intersection(failed):
+        return "narrow the entries that fail; what is meant so, `gitleaks-eval accept` accepts"
+    return "mend the rules and places that fail"
+
+
 def _about_survey(coverage: Coverage) -> str:
     """What is to do where no test fails, and yet something is hidden or not known."""
     if coverage.unreadable:
         return (
-            "name the scanner's own program (`--gitleaks-binary`), not a script around it; "
+            "name the scanner's own program (`--gitleaks-binary`), and no script around it; "
             "with `--gitleaks-allow-unreadable-rules` a run without its rules ends with status 0"
         )
     if coverage.hides:
         names = [line.split(" ", 1)[0] for line in coverage.hides]
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
         return f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
+    if coverage.lacks:
+        return f"look at {numbered(len(coverage.lacks), 'rule')} that never fire: `gitleaks-eval accept`"
     return "look at what was not tested"
 
 
@@ -99,6 +123,21 @@ def _about_missed(run: Run) -> str:
     if hidden >= run.scorecard.findings.missed:
         return "narrow the entries that hide what is MISSED; what is meant so, `gitleaks-eval accept` accepts"
     return "find again what is MISSED; `gitleaks-eval explain FILE:LINE` says what stops a rule"
+
+
+def doubt_lines(run: Run) -> Iterator[str]:
+    """Each rule that does not find what the scanner's own finds, and why the decision is WEAK_PASS at best; a few."""
+    if run.coverage is None:
+        return
+    failed = {result.message for result in run.surveys if result.outcome == FAILED}
+    replaced = [line for line in run.coverage.replaced if line not in failed]
+    for line in replaced[:REPLACED_AT_MOST]:
+        yield f"REPLACED  {line}"
+    if len(replaced) > REPLACED_AT_MOST:
+        yield f"REPLACED  {numbered(len(replaced) - REPLACED_AT_MOST, 'more rule')}"
+    for line in run.coverage.weak:
+        if line != run.coverage.unreadable:
+            yield f"WEAK  {line}"
 
 
 def failed_lines(run: Run) -> Iterator[str]:

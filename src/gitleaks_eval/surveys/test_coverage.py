@@ -13,6 +13,12 @@ from gitleaks_eval.coverage.result import FAILS, NOT_APPLICABLE, Verdict
 
 
 @pytest.mark.rules
+def test_scanners_rules(scanners_rules: Verdict, evidence: Evidence) -> None:
+    """What at least three quarters of the scanner's own rules find is found, and this build has all of them."""
+    _end(scanners_rules, evidence)
+
+
+@pytest.mark.rules
 def test_rule(rule: Verdict, evidence: Evidence) -> None:
     """The rule finds what is made from its own regex, under its own id."""
     _end(rule, evidence)
