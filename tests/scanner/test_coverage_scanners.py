@@ -267,7 +267,8 @@ def test_few_silent_rules_are_asked_alone_and_the_others_say_so(ask: Ask) -> Non
     rules = [f"[[rules]]\nid = 'r{n}'\nregex = 'acme{n}_[a-z]{{9}}'\nkeywords = ['no.such']\n" for n in range(30)]
     asked = ask("".join(rules))
     assert {result.status for result in asked.rules().values()} == {"never_fires"}
-    assert asked.asker.scans <= ASKED_ALONE_AT_MOST + 3
+    # One of them with the scanner's own rules, which are not in force here.
+    assert asked.asker.scans <= ASKED_ALONE_AT_MOST + 4
 
 
 def test_rules_that_are_not_as_they_were_read_are_not_believed(ask: Ask) -> None:
