@@ -136,7 +136,9 @@ def test_a_rule_that_is_tuned_is_named_on_the_first_screen_and_one_that_finds_as
         said = f"{name}: replaced, does not find what gitleaks 8.30.1's own rule finds"
         result.stdout.fnmatch_lines([f"REPLACED  {said}"])
     result.stdout.no_fnmatch_line("REPLACED  github-pat*")
-    assert schema_problems("report", report(pytester)) == []
+    document = report(pytester)
+    assert schema_problems("report", document) == []
+    assert document["coverage"]["scanners_rules"]["replaced"] == ["generic-api-key", "gitlab-pat", "jwt"]
 
 
 def test_rules_under_other_ids_count_as_not_found_and_those_who_mean_it_accept_that_in_one_step(
@@ -200,3 +202,23 @@ def test_a_build_of_an_unknown_version_that_fires_less_than_the_nearest_known_on
         ]
     )
     result.stdout.no_fnmatch_line("*nothing to mend*")
+
+
+def test_what_such_a_build_does_not_fire_is_accepted_for_that_version_alone(
+    run: Callable[..., pytest.RunResult],
+    dropping: Callable[..., Path],
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    program = dropping("aws-access-token", version="8.99.0")
+    accepted = run(None, "--gitleaks-accept", "--gitleaks-yes", program=program)
+    assert accepted.ret == 0
+    written_there = (pytester.path / ".gitleaks-eval.yaml").read_text(encoding="utf-8")
+    assert "entry: 'silent rules of gitleaks 8.99.0', hides: { places: 0, rules: 1 }" in written_there
+    result = run(None, "-q", program=program)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["PASS  *"])
+    result.stdout.no_fnmatch_line("*WEAK*")
+    other = run(None, "-q", "--gitleaks-only=entries")
+    other.stdout.no_fnmatch_line("*may be deleted*")

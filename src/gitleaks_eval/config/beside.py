@@ -16,6 +16,8 @@ from gitleaks_eval.core.yaml_documents import Spot, Spots, parse_yaml, yaml_spot
 LARGEST = 1 << 20
 FINDS, IGNORES, TODO = "finds", "ignores", "todo"
 PLACEHOLDER = "{{secret}}"
+# What an acceptance says of the rules of a build of an unknown version, before the build.
+SILENT = "silent rules of "
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,11 @@ class Beside:
     accepts: tuple[Acceptance, ...] = ()
     approvals: tuple[Approval, ...] = ()
     upgrades: tuple[Upgrade, ...] = ()
+
+
+def is_of_build(entry: str) -> bool:
+    """Whether an acceptance is about a build, and not about a configuration."""
+    return entry.startswith(SILENT)
 
 
 def place_beside(path: Path) -> Path | None:

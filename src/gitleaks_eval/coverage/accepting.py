@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
 
-from gitleaks_eval.config.beside import Acceptance, Beside
+from gitleaks_eval.config.beside import Acceptance, Beside, is_of_build
 from gitleaks_eval.coverage.entries import COMMIT, DISABLED, FILTER, OVERRIDE, PATH, REGEX, STOPWORD, Entry
 from gitleaks_eval.coverage.foreseeing import matcher
 from gitleaks_eval.coverage.layers import Layers
@@ -59,7 +59,8 @@ def accepted_entries(subject: Subject, besides: Sequence[Beside]) -> Accepted:
     there = [(entry, entry_text(entry, subject.layers)) for entry in newest]
     beside = set(acceptable(subject))
     known = {one.entry: one for one in accepts if one.entry in beside}
-    unknown = (one for one in accepts if one.entry not in known)
+    # What is accepted of a build is not there for others, and stays.
+    unknown = (one for one in accepts if one.entry not in known and not is_of_build(one.entry))
     stale = tuple(one for one in unknown if not any(_is_about(one, entry, text) for entry, text in there))
     left = {entry: text for entry, text in texts.items() if entry not in by}
     return Accepted(by, stale, _instead(left, stale), known)

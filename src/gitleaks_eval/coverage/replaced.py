@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from gitleaks_eval.config.beside import SILENT
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.known import known_build
@@ -150,4 +151,4 @@ def rules_text(dialect: Dialect) -> str:
 
 def silent_text(dialect: Dialect) -> str:
     """Return what an acceptance calls the rules that a build of this version does not fire."""
-    return f"silent rules of {dialect.scanner} {dialect.version}"
+    return f"{SILENT}{dialect.scanner} {dialect.version}"

@@ -37,9 +37,9 @@ class Coverage:
     be deleted; `offers` say what an acceptance of each entry would, and `forgiven` are the rules that are silent for
     accepted entries alone. A run is not `whole` where something is hidden and
     not accepted. `replaced` has a line for each rule that does not find what the scanner's own finds, `lacks` the
-    rules that a known build fires and this one does not. `weak` has the reasons why the decision is WEAK_PASS at best,
-    and `unreadable` why the rules of the scanner are not known. `forms` says by rule and form whether it fires, where
-    that was asked.
+    rules that a known build fires and this one does not, and `scanners_rules` both as evaluation_report.json has them.
+    `weak` has the reasons why the decision is WEAK_PASS at best, and `unreadable` why the rules of the scanner are not
+    known. `forms` says by rule and form whether it fires, where that was asked.
     """
 
     seed: str
@@ -58,6 +58,7 @@ class Coverage:
     forgiven: Sequence[str] = ()
     replaced: Sequence[str] = ()
     lacks: Sequence[str] = ()
+    scanners_rules: Mapping[str, Any] = field(default_factory=dict)
     weak: Sequence[str] = field(default_factory=list)
     unreadable: str = ""
 
@@ -76,7 +77,11 @@ class Coverage:
             }
             for rule_id, of_rule in self.forms.items()
         ]
-        return {**{name: getattr(self, name) for name in names}, **({"forms": forms} if forms else {})}
+        beside = {"forms": forms, "scanners_rules": self.scanners_rules}
+        return {
+            **{name: getattr(self, name) for name in names},
+            **{name: value for name, value in beside.items() if value},
+        }
 
     def as_json(self) -> dict[str, Any]:
         """This value, for another process; `coverage_from_json` is the inverse."""

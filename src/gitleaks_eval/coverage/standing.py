@@ -50,9 +50,16 @@ class Standing:
         return " and ".join(filter(None, (self.replaced_too_many, self.lacks_rules)))
 
     @property
-    def of_build(self) -> list[str]:
-        """What of the offers is about the build, and not about the configuration."""
-        return [str(one["entry"]) for one in self.offers if str(one["entry"]).startswith("silent ")]
+    def row(self) -> dict[str, Any]:
+        """What evaluation_report.json says; empty where all of the scanner's own rules are found as its own."""
+        lists = {
+            "replaced": sorted(self.lost & self.said.keys()),
+            "not_in_force": sorted(self.lost - self.said.keys()),
+            "accepted": sorted(self.forgiven),
+            "lacks": sorted(self.lacks),
+        }
+        title = self.known.title if self.known else None
+        return {"of": self.of, "held_against": title, **lists} if any(lists.values()) else {}
 
     @property
     def replaced(self) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.beside import Acceptance, Beside
+from gitleaks_eval.config.beside import Acceptance, Beside, is_of_build
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.coverage.accepting import Accepted, accepted_entries, entry_text
@@ -155,6 +155,7 @@ class _Judging:
             forgiven=[rule.rule_id for rule in self.firing.rules if self._is_forgiven(rule)],
             replaced=self.standing.replaced,
             lacks=sorted(self.standing.lacks),
+            scanners_rules=self.standing.row,
             weak=list(self.standing.weak),
             whole=not hiding and not missing and not self.measure.is_too_much(silent, self.measure.rules),
         )
@@ -175,7 +176,7 @@ class _Judging:
 
     def _beside_entries(self, *, is_accepted: bool) -> list[str]:
         """What the configuration hides beside its entries: of the rules of a build it says nothing."""
-        offers = (one for one in self.standing.offers if one["entry"] not in self.standing.of_build)
+        offers = (one for one in self.standing.offers if not is_of_build(one["entry"]))
         return [f"{one['name']} {one['said']}" for one in offers if one["accepted"] == is_accepted]
 
     def _stale(self, acceptance: Acceptance) -> Verdict:

@@ -101,7 +101,7 @@ def accept(settings: Settings, asked: Asked, environment: Mapping[str, str] = os
     with _asking(settings, asked.write) as session, telling(asked.write, "asking what entries hide"):
         surveys = [(one, surveyed(session, one)) for one in session.settings.candidates]
         for candidate, coverage in surveys:
-            _want_entries(wanted, candidate, coverage, asked.write, said)
+            _want_entries(wanted, candidate, coverage, asked, settings.root)
         for line, text in lines_to_approve(session, said):
             if line:
                 wanted[written_in(session)].lines.append(line)
@@ -153,19 +153,15 @@ def _confirmed(wanted: Mapping[Path, _Wanted], root: Path, asked: Asked) -> int:
 
 
 def _want_entries(
-    wanted: Mapping[Path, _Wanted],
-    candidate: Candidate,
-    coverage: Coverage,
-    write: Callable[[str], None],
-    said: Mapping[str, str],
+    wanted: Mapping[Path, _Wanted], candidate: Candidate, coverage: Coverage, asked: Asked, root: Path
 ) -> None:
     for row in coverage.offers:
         if not row["accepted"]:
-            path = _place(candidate, row["layer"], str(row["name"]))
-            offer = Offer(row["entry"], row["places"], row["rules"], **said)
+            path = _place(candidate, row["layer"], str(row["name"]), root)
+            offer = Offer(row["entry"], row["places"], row["rules"], **asked.said())
             known = wanted[path].entries
             known[offer.entry] = _widest(offer, known.get(offer.entry))
-            write(f"{row['name']} {row['said']}")
+            asked.write(f"{row['name']} {row['said']}")
 
 
 @contextmanager
@@ -191,8 +187,10 @@ def _asking(settings: Settings, progress: Callable[[str], None]) -> Iterator[Ses
             session.close()
 
 
-def _place(candidate: Candidate, layer: int, name: str) -> Path:
+def _place(candidate: Candidate, layer: int, name: str, root: Path) -> Path:
     chain = candidate.configuration.chain if candidate.configuration else ()
+    if not chain:
+        return root / NAME
     path = place_beside(chain[layer].path)
     if path is None:
         raise InputError(

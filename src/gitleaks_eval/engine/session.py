@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
-from gitleaks_eval.config.beside import Beside, file_at, files_beside
+from gitleaks_eval.config.beside import Beside, file_at, files_beside, is_of_build
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage import later as coverage_later
 from gitleaks_eval.engine import later
-from gitleaks_eval.engine.candidates import Trial
+from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.subjects import Subjects
@@ -57,7 +57,7 @@ class Session:
         self.exact = exact
         self.builds: Mapping[str, ScannerBuild | None] = {}
         self.beside: Mapping[str, tuple[Beside, ...]] = {
-            candidate.name: files_beside(candidate.configuration) if reads_beside else ()
+            candidate.name: _beside(candidate, settings.root) if reads_beside else ()
             for candidate in settings.candidates
         }
         for besides in self.beside.values():
@@ -247,3 +247,11 @@ class Session:
         if self.shared is None:
             raise EvaluationError("nothing is evaluated while tests are only collected")
         return self.shared
+
+
+def _beside(candidate: Candidate, root: Path) -> tuple[Beside, ...]:
+    """Return what stands beside a configuration; of a build alone, what is accepted of it in rootdir."""
+    if candidate.configuration is None or candidate.configuration.chain:
+        return files_beside(candidate.configuration)
+    there = ((one, tuple(two for two in one.accepts if is_of_build(two.entry))) for one in file_at(root / NAME))
+    return tuple(Beside(one.path, one.layers, accepts=accepts) for one, accepts in there if accepts)
