@@ -141,6 +141,7 @@ def test_the_capped_composite_ranks_them_and_the_raw_one_breaks_ties(
 ) -> None:
     ranks = {name: rank(judgement) for name, (judgement, _) in judgements.items()}
     assert [(a, b) for a, b in pairwise(ranks) if not ranks[a] > ranks[b]] == [], str(ranks)
+    assert len({capped for capped, _ in ranks.values()}) == len(ranks), str(ranks)
 
 
 def test_a_build_that_misses_nothing_stands_above_all_that_miss_something(

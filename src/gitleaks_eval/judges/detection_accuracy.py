@@ -45,6 +45,7 @@ def _heuristic(material: Material) -> Opinion | None:
             "rule_matching": found_band(found - relabelled, found) if found else 1,
         },
         f"{found} of {expected} expected secrets were found: {exact} exactly, {moved} moved, {relabelled} relabelled.",
+        share=(found + exact) / (2 * expected),
     )
 
 

@@ -53,6 +53,7 @@ def _heuristic(material: Material) -> Opinion | None:
         },
         f"{wrong} of {reported} findings are false positives, by {len(noisy)} of {len(rules)} rules; "
         f"{disturbed} of {len(clean)} clean repositories have a finding.",
+        share=max(0.0, 1 - wrong / reported),
     )
 
 

@@ -15,12 +15,16 @@ PROMPTS = PACKAGE / "judges" / "prompts"
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What numbers alone say: a score of 1 to 5, one for each sub-dimension, and the counts behind them."""
+    """What numbers alone say: a score of 1 to 5, one for each sub-dimension, and the counts behind them.
+
+    `share` is how much of the dimension is right, from 0 to 1: it orders what a cap makes alike.
+    """
 
     score: int
     sub_scores: Mapping[str, int]
     reasoning: str
     confidence: float = 1.0
+    share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

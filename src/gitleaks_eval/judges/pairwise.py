@@ -15,7 +15,7 @@ from gitleaks_eval.judges.pair_evidence import Compared, differs, evidence_of
 from gitleaks_eval.judges.pair_verdict import Order, PairVerdict
 from gitleaks_eval.judges.prompt import as_data, template_of
 from gitleaks_eval.judges.question import Question, Reply
-from gitleaks_eval.judges.scoring import call_of, computed_call
+from gitleaks_eval.judges.scoring import call_of, computed_call, without_ground
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
 from gitleaks_eval.judges.verdict import LOW_CONFIDENCE, NOT_APPLICABLE, SCORED, UNSCORED, Call
 from gitleaks_eval.scenarios.traces import Traces
@@ -147,6 +147,11 @@ def _order(order: str, replies: Sequence[Reply], prompt: str) -> Order:
         return Order(order, None, whole.kind or "invalid", reasoning=whole.message, samples=samples)
     answer = whole.answer
     groundless = unfounded(answer.evidence_cited, prompt)
+    if why := without_ground(replace(answer, confidence=whole.confidence), groundless):
+        reasoning = f"the verdict does not count, because {why}"
+        return Order(
+            order, None, "groundless", whole.confidence, reasoning, unfounded_citations=groundless, samples=samples
+        )
 
     def for_candidate(score: int) -> int:
         return _SUM - score if mirrored else score

@@ -172,10 +172,11 @@ def _opinion(judge: Judge, material: Material) -> Opinion | None:
         {opinion.score, *opinion.sub_scores.values()} <= set(SCORES)
         and set(opinion.sub_scores) == set(judge.sub_dimensions)
         and 0 <= opinion.confidence <= 1
+        and 0 <= opinion.share <= 1
     ):
         raise EvaluationError(
             f"the heuristic of the judge {judge.dimension} must return an Opinion with scores of 1 to 5, one for "
-            f"each of {', '.join(judge.sub_dimensions)}, and a confidence of 0 to 1"
+            f"each of {', '.join(judge.sub_dimensions)}, and a confidence and a share of 0 to 1"
         )
     return opinion
 

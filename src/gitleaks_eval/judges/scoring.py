@@ -50,12 +50,43 @@ def from_replies(  # noqa: PLR0913, PLR0917 - what a verdict rests on
             spread=whole.spread,
             disagreement=whole.disagreement,
         )
+        if why := without_ground(answer, groundless):
+            verdict = _not_counted(verdict, why)
     return replace(
         verdict,
         samples=sample_rows(replies),
         input_tokens=tokens_in,
         output_tokens=tokens_out,
         cost=total([reply.cost for reply in replies]),
+    )
+
+
+def without_ground(answer: Answer, groundless: Sequence[str]) -> str:
+    """Return why an answer does not count; empty where it does."""
+    if answer.confidence == 0:
+        return "its confidence is 0"
+    if not answer.evidence_cited:
+        return "it cites nothing"
+    if len(groundless) == len(answer.evidence_cited):
+        return "nothing that it cites stands in the evidence"
+    return ""
+
+
+def _not_counted(verdict: Verdict, why: str) -> Verdict:
+    """The verdict without its scores; what was said stays beside it."""
+    return replace(
+        verdict,
+        outcome=UNSCORED,
+        unscored_kind="groundless",
+        score=None,
+        raw_score=None,
+        counted=None,
+        capped=False,
+        cap_checks=(),
+        excluded=False,
+        inconsistent=False,
+        diverging=False,
+        reasoning=f"the verdict of {verdict.raw_score} does not count, because {why}",
     )
 
 
@@ -99,7 +130,7 @@ def _scored(  # noqa: PLR0913, PLR0917 - as from_replies
         trace_id=trace_id,
     )
     capping = caps_of(judge.dimension) if case.mode == SYNTHETIC else frozenset()
-    return with_cap(verdict, [check for check in material.failed_checks if check in capping], low)
+    return with_cap(verdict, [check for check in material.failed_checks if check in capping], low, opinion.share)
 
 
 def by_model(verdict: Verdict) -> Mapping[str, int | None]:

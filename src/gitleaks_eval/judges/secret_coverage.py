@@ -1,7 +1,7 @@
 """Secret coverage: which rule types, file formats and parts of the history have findings?"""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gitleaks_eval.analysis.matching import EXACT, MOVED, RELABELLED, Match
@@ -49,7 +49,10 @@ def _evidence(material: Material) -> dict[str, Any]:
 
 
 def _heuristic(material: Material) -> Opinion | None:
-    """By the share of expected rule types that found something of theirs, and lower where history is missed."""
+    """By the share of expected rule types that found something of theirs, lower where history is missed.
+
+    What the survey says counts, too: rules that do not fire, and usual places that are not seen.
+    """
     if material.mode == REAL_WORLD:
         return _baseline_coverage(material)
     if not material.expected:
@@ -66,16 +69,37 @@ def _heuristic(material: Material) -> Opinion | None:
     breadth = found_band(len(covered & types), len(types))
     # A band lower where some of what only history holds is missed, two where all of it is.
     lower = 0 if seen == history else 1 if seen else 2
+    surveyed = _surveyed(material.coverage or {})
+    rules, places = (found_band(*surveyed[name]) if name in surveyed else 5 for name in ("rules", "places"))
+    parts = [(len(covered & types), len(types)), (handled, len(formats)), (seen, history), *surveyed.values()]
+    shares = [min(one, of) / of for one, of in parts if of]
+    said = "".join(f"; {one} of {of} {name} in the survey" for name, (one, of) in surveyed.items())
     return Opinion(
-        max(1, breadth - lower),
+        min(max(1, breadth - lower), rules, places),
         {
-            "type_breadth": breadth,
-            "format_handling": found_band(handled, len(formats)) if formats else breadth,
+            "type_breadth": min(breadth, rules),
+            "format_handling": min(found_band(handled, len(formats)) if formats else breadth, places),
             "historical_coverage": found_band(seen, history) if history else breadth,
         },
         f"{len(covered & types)} of {len(types)} expected rule types and {handled} of {len(formats)} file formats "
-        f"have a finding; {seen} of {history} secrets that only history holds were found. The thresholds are ours.",
+        f"have a finding; {seen} of {history} secrets that only history holds were found{said}. "
+        "The thresholds are ours.",
+        share=sum(shares) / len(shares),
     )
+
+
+def _surveyed(coverage: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+    """Return how many rules fire and how many usual places are seen, of those that the configuration decides on.
+
+    What was accepted, or no scanner of this kind looks at, is no fault.
+    """
+    rules: Mapping[str, int] = coverage.get("rules") or {}
+    families: Mapping[str, Mapping[str, int]] = coverage.get("places") or {}
+    firing = sum(rules.get(status, 0) for status in ("fires", "reported_as"))
+    silent = sum(rules.get(status, 0) for status in ("allowlisted", "never_fires"))
+    seen, hidden = (sum(one.get(status, 0) for one in families.values()) for status in ("seen", "allowlisted"))
+    counts = {"rules": (firing, firing + silent), "places": (seen, seen + hidden)}
+    return {name: count for name, count in counts.items() if count[1]}
 
 
 def _baseline_coverage(material: Material) -> Opinion:

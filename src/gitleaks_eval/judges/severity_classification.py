@@ -18,6 +18,8 @@ from gitleaks_eval.judges.sampling import (
 )
 
 _URGENT = {"CRITICAL", "HIGH"}
+# What the score is at most, by the band of the share that is there: without most of it there is no triage.
+_LIMITS = {1: 2, 2: 4}
 
 
 def _evidence(material: Material) -> dict[str, Any]:
@@ -46,7 +48,7 @@ def _evidence(material: Material) -> dict[str, Any]:
 
 
 def _heuristic(material: Material) -> Opinion | None:
-    """By the share of severities that are wrong and how far, of the expected findings with one that were found."""
+    """By the share of severities that are wrong and how far, and lower where much of what is to be ordered is gone."""
     if material.mode == REAL_WORLD:
         return _priorities(material)
     if not material.reported:
@@ -56,20 +58,23 @@ def _heuristic(material: Material) -> Opinion | None:
         return None
     if not compared:
         names = ("classification_accuracy", "risk_assessment", "context_awareness")
-        return Opinion(1, dict.fromkeys(names, 1), "None of the findings with an expected severity was found.")
+        said = "None of the findings with an expected severity was found."
+        return Opinion(1, dict.fromkeys(names, 1), said, share=0.0)
     wrong = [(match, expected) for match, expected in compared if match.reported_severity != expected]
     urgent = [(match, expected) for match, expected in compared if expected in _URGENT]
     underrated = [match for match, expected in urgent if _level(match.reported_severity) < _level(expected)]
-    right = len(compared) - len(wrong)
+    right, of = len(compared) - len(wrong), sum(facts.severities_expected for facts in material.facts)
+    limit = _LIMITS.get(found_band(len(compared), of), 5)
     return Opinion(
-        _severity_band(wrong, len(compared)),
+        min(_severity_band(wrong, len(compared)), limit),
         {
             "classification_accuracy": found_band(right, len(compared)),
-            "risk_assessment": found_band(len(urgent) - len(underrated), len(urgent)) if urgent else 5,
+            "risk_assessment": min(found_band(len(urgent) - len(underrated), len(urgent)) if urgent else 5, limit),
             "context_awareness": _severity_band(wrong, len(compared)),
         },
         f"{right} of {len(compared)} severities are as expected; {len(underrated)} of {len(urgent)} CRITICAL or HIGH "
-        "ones are underrated. The thresholds are ours.",
+        f"ones are underrated; {of - len(compared)} of {of} are not there to be ordered. The thresholds are ours.",
+        share=right / of,
     )
 
 

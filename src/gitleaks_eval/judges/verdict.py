@@ -24,8 +24,9 @@ _OF_MODELS = ("samples", "alpha", "input_tokens", "output_tokens", "cost", "pric
 class Verdict:
     """One judge's verdict in one mode; scores are 1 to 5, and None unless the outcome is `scored`.
 
-    `raw_score` is what the judge said, `score` what counts after the cap; one that is `excluded` (low confidence) is
-    in no composite. `unscored_kind` says why there is no score, `reasoning` then is our own message.
+    `raw_score` is what the judge said, `score` that after the cap, and `counted` what the composite takes where a check
+    caps it: less than `score`, by what is wrong. One that is `excluded` (low confidence) is in no composite.
+    `unscored_kind` says why there is no score, `reasoning` then is our own message.
     `weighted_sub_score` is the weighted sum of the sub-scores. `confidence` is less than the `stated_confidence` by the
     share of `unfounded_citations`: those that name what was not shown. `samples` has each reply, `spread` is the
     distance of their scores, `disagreement` that of models. Costs are in US dollars, None where the price is unknown.
@@ -38,6 +39,7 @@ class Verdict:
     unscored_kind: str | None = None
     score: float | None = None
     raw_score: int | None = None
+    counted: float | None = None
     capped: bool = False
     excluded: bool = False
     cap_checks: tuple[str, ...] = ()
@@ -169,8 +171,11 @@ class Combined:
         return self.decision in {"FAIL", INCOMPLETE}
 
 
-def with_cap(verdict: Verdict, failed_checks: Sequence[str], low_confidence: str) -> Verdict:
-    """The verdict with what limits its score: critical checks that fail, and the policy for low confidence."""
+def with_cap(verdict: Verdict, failed_checks: Sequence[str], low_confidence: str, share: float = 1.0) -> Verdict:
+    """The verdict with what limits its score: critical checks that fail, and the policy for low confidence.
+
+    `share` is how much of its dimension is right: two faults that the cap makes alike differ in what is counted.
+    """
     if verdict.raw_score is None:
         return verdict
     score = min(verdict.raw_score, CAP) if failed_checks else verdict.raw_score
@@ -179,6 +184,7 @@ def with_cap(verdict: Verdict, failed_checks: Sequence[str], low_confidence: str
     return replace(
         verdict,
         score=score,
+        counted=round(1 + (score - 1) * share, 4) if failed_checks else None,
         capped=score < verdict.raw_score,
         cap_checks=tuple(failed_checks),
         excluded=verdict.low_confidence and low_confidence == EXCLUDE,
@@ -198,11 +204,9 @@ def llm_score(verdicts: Sequence[Verdict]) -> tuple[float | None, float | None, 
     weights = {verdict.dimension: verdict.weight / whole for verdict in counted}
     if any(verdict.outcome == UNSCORED for verdict in verdicts):
         return None, None, weights
-    capped, raw = (
-        _exact(sum((getattr(verdict, name) or 0) * weights[verdict.dimension] for verdict in counted))
-        for name in ("score", "raw_score")
-    )
-    return capped, raw, weights
+    capped = sum((one.counted or one.score or 0) * weights[one.dimension] for one in counted)
+    raw = sum((one.raw_score or 0) * weights[one.dimension] for one in counted)
+    return _exact(capped), _exact(raw), weights
 
 
 def combine(judged: Judged | None, rate: float, guarded: str | None) -> Combined | None:

@@ -158,6 +158,8 @@ def notes(verdict: Mapping[str, Any]) -> Iterator[str]:
     if checks:
         capped = f"capped from {verdict['raw_score']} by {checks}"
         yield capped if verdict["capped"] else f"checks of this dimension fail: {checks}"
+        if verdict.get("counted") not in {None, verdict["score"]}:
+            yield f"counts as {verdict['counted']:.2f}"
     elif verdict["capped"]:
         yield f"capped from {verdict['raw_score']} for low confidence"
     unfounded = len(verdict["unfounded_citations"])

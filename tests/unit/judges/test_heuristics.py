@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,10 @@ KEY = b"key of this test"
 # The requirements' table: the four scores before any cap, the composite of them, and that of the capped ones.
 TABLE = {
     "none": ((5, 5, 5, 5), 5.00, 5.00),
-    "1 of 17 missing": ((4, 5, 5, 5), 4.65, 3.35),
-    "6 of 17 missing": ((2, 5, 5, 5), 3.95, 2.75),
+    "1 of 17 missing": ((4, 5, 5, 5), 4.65, 3.3199),
+    "6 of 17 missing": ((2, 5, 5, 5), 3.95, 2.5674),
     "all missing": ((1, None, 1, None), 1.00, 1.00),
-    "1 false positive": ((5, 3, 5, 5), 4.50, 4.25),
+    "1 false positive": ((5, 3, 5, 5), 4.50, 4.2361),
     "8 false positives": ((5, 1, 5, 5), 4.00, 4.00),
     "every line off by one": ((4, 5, 5, 5), 4.65, 4.05),
     "all severities LOW": ((5, 5, 5, 1), 4.20, 4.20),
@@ -125,7 +126,7 @@ def test_each_fault_scores_what_the_table_says_without_and_with_the_cap(fault: A
     material = material_of(fault)
     with_the_cap = judged(material)
     assert tuple(verdict.raw_score for verdict in with_the_cap.verdicts) == scores
-    assert with_the_cap.score == pytest.approx(capped)
+    assert with_the_cap.score == pytest.approx(capped, abs=1e-4)
     uncapped = replace(material, facts=tuple(replace(facts, failed_checks=()) for facts in material.facts))
     without = judged(uncapped)
     assert without.score == pytest.approx(composite)
@@ -141,6 +142,42 @@ def test_a_judge_is_capped_by_the_failing_checks_of_its_own_dimension_alone(faul
         if verdict.raw_score is not None:
             assert verdict.score == (min(verdict.raw_score, 2) if failing else verdict.raw_score)
             assert verdict.capped == (bool(failing) and verdict.raw_score > 2)
+
+
+def test_a_survey_of_hidden_places_or_silent_rules_lowers_coverage() -> None:
+    whole = material_of(FAULTS[0])
+    places = {"path": {"seen": 116, "allowlisted": 72, "accepted": 9, "not_scanned": 59}}
+    hidden = verdict_of(replace(whole, coverage={"rules": {"fires": 222}, "places": places}), SC)
+    assert hidden.raw_score == 2
+    assert "116 of 188 places in the survey" in hidden.reasoning
+    silent = verdict_of(replace(whole, coverage={"rules": {"fires": 2, "never_fires": 2}, "places": {}}), SC)
+    assert silent.raw_score == 2
+    seen = {"path": {"seen": 116, "accepted": 72, "not_scanned": 59}}
+    assert verdict_of(replace(whole, coverage={"rules": {"fires": 222}, "places": seen}), SC).raw_score == 5
+
+
+def test_severities_are_not_perfect_where_most_of_what_is_to_be_ordered_is_missing() -> None:
+    places = [("a.py", "github-pat", line) for line in range(1, 18)]
+    wanted = [{"file_path": path, "rule_id": rule, "line_number": line, "expected_severity": "HIGH"}
+              for path, rule, line in places]  # fmt: skip
+    scores = {}
+    for found in (17, 16, 10, 2):
+        (material,) = (material_with(*places[:found], total_secrets=17, findings=wanted),)
+        scores[found] = verdict_of(material, SV).raw_score
+    assert scores == {17: 5, 16: 5, 10: 4, 2: 2}
+
+
+def test_two_faults_that_the_cap_makes_alike_count_differently() -> None:
+    missing = [Fault(str(number), (partial(_first_gone, count=number),)) for number in (1, 2, 3, 4)]
+    scores = [judged(material_of(fault)).score or 0 for fault in missing]
+    assert scores == sorted(set(scores), reverse=True)
+
+
+def _first_gone(reports: Any, count: int) -> Any:
+    gone = [(name, index) for name, report in reports.items() for index in range(len(report))][:count]
+    return {
+        name: [one for index, one in enumerate(report) if (name, index) not in gone] for name, report in reports.items()
+    }
 
 
 def test_every_check_that_caps_names_a_shipped_judge_and_is_critical() -> None:
@@ -622,6 +659,26 @@ def test_a_verdict_is_inconsistent_where_its_sub_scores_say_more_than_one_more_o
     assert (verdict.raw_score, verdict.inconsistent, verdict.diverging) == (score, inconsistent, False)
 
 
+def test_a_verdict_without_confidence_or_ground_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = leaky("", tmp_path)
+    for confidence, cited, why in (
+        (0.0, ("0 of 0",), "its confidence is 0"),
+        (0.9, (), "it cites nothing"),
+        (0.9, ("config/invented.pem:1", "no-such-rule"), "nothing that it cites stands in the evidence"),
+    ):
+        answer = Answer(5, confidence, "all is well", cited, (), {"tidy": 5})
+
+        def replying(questions: list[Question], *_: object, said: Answer = answer) -> Verdicts:
+            return Verdicts(tuple(Reply(one.dimension, said, None, "", "live") for one in questions))
+
+        monkeypatch.setattr("gitleaks_eval.judges.asking.ask", replying)
+        whole = judged(material_with(), [judge], mode=LLM)
+        (verdict,) = whole.verdicts
+        assert (verdict.outcome, verdict.unscored_kind, verdict.score) == ("unscored", "groundless", None)
+        assert verdict.reasoning == f"the verdict of 5 does not count, because {why}"
+        assert whole.score is None
+
+
 @pytest.mark.parametrize(
     ("score", "heuristic", "diverging"),
     [(4, 4, False), (5, 4, False), (3, 4, False), (2, 4, True), (4, 2, True), (1, 5, True)],
@@ -633,7 +690,7 @@ def test_a_verdict_diverges_where_the_model_says_two_or_more_more_or_less_than_t
     heuristic: int,
     diverging: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
-    answer = Answer(score, 0.9, "as asked", (), (), {"tidy": score})
+    answer = Answer(score, 0.9, "as asked", ("0 of 0",), (), {"tidy": score})
 
     def replying(questions: list[Question], *_: object) -> Verdicts:
         return Verdicts(tuple(Reply(one.dimension, answer, None, "", "live") for one in questions))
