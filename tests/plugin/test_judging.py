@@ -146,10 +146,14 @@ def test_a_configuration_that_suppresses_a_planted_secret_is_capped_as_the_table
     assert [(found[name]["score"], found[name]["cap_checks"]) for name in JUDGES] == [
         (2, ["SA-8", "SD-1"]), (5, []), (5, []), (2, ["SA-11"]),
     ]  # fmt: skip
-    assert document["llm"]["score"] == pytest.approx(0.7 + 1.25 + 1 + 0.4)
+    # Two are capped, and count for a little less: by one of 17 secrets, and by one of so many severities.
+    assert document["llm"]["score"] == pytest.approx(
+        0.35 * (1 + 16 / 17) + 1.25 + 1 + 0.2 * found[JUDGES[3]]["counted"]
+    )
+    assert 1.8 < found[JUDGES[3]]["counted"] < 2
     assert document["llm"]["raw_score"] == pytest.approx(4.65)
     programmatic = document["summary"]["normalized_score"]
-    assert document["combined"]["score"] == pytest.approx(0.6 * programmatic + 0.4 * 3.35)
+    assert document["combined"]["score"] == pytest.approx(0.6 * programmatic + 0.4 * document["llm"]["score"])
     # Never above the guarded decision of the run, and that is said.
     assert document["combined"]["decision"] == document["combined"]["guarded_decision"] == "FAIL"
     assert document["combined"]["capped_from"] == "STRONG_PASS"

@@ -203,6 +203,35 @@ def test_each_difference_between_versions_has_its_cause(upgraded: Ran) -> None:
     assert all(causes.values()), causes
 
 
+def test_a_search_that_its_budget_of_scans_ends_says_so_each_time_and_pins_no_acceptance(
+    repositories: Path, gitleaks: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """With three scans: one of each side, and one with the decode depth of the other or without all entries."""
+    (tmp_path / "conftest.py").write_text(
+        "from gitleaks_eval.engine import real_causes\nreal_causes.SCANS_IN_ALL = 3\n", encoding="ascii"
+    )
+    (tmp_path / "base.toml").write_text(BASE, encoding="ascii")
+    (tmp_path / "head.toml").write_text(HEAD.format(stopword=token("stopped")[20:30]) + OWN_OF_HEAD, encoding="ascii")
+    options = (
+        f"--gitleaks-binary={gitleaks(NEW)}",
+        *("--gitleaks-config=base.toml", "--gitleaks-config=head.toml", "--gitleaks-only=repos"),
+        f"--gitleaks-real-repo={repositories / 'mixed'}",
+    )
+    found = []
+    for _ in range(2):
+        ran = evaluate(tmp_path, *options)
+        (pair,) = ran.pairs.values()
+        found.append({(kind, row["file_path"]): row["cause"] for kind, row in rows(pair, "mixed")})
+    assert found[0] == found[1]
+    assert found[0]["lost", "slack.env"] == "rule switched off by head.toml"
+    assert found[0]["lost", "deploy/prod.env"] == "not searched: budget of 3 scans"
+    assert "not searched: budget of 3 scans" in ran.text
+    run(tmp_path, "--gitleaks-accept", "--gitleaks-yes", *options, CI="")
+    written = (tmp_path / ".gitleaks-eval.yaml").read_text(encoding="utf-8")
+    assert "not searched" not in written
+    assert "cause: null" in written
+
+
 def test_one_secret_in_several_files_and_commits_is_one_difference_with_their_number(upgraded: Ran) -> None:
     (row,) = (row for kind, row in rows(upgraded.pairs[NEW], "mixed") if kind == "lost")
     assert (row["count"], row["in_head"], len(row["others"])) == (4, False, 3)

@@ -115,10 +115,10 @@ def group_item(group: Group, pinned: Mapping[str, str | None], said: Mapping[str
         "kind": group.kind,
         # Each is read as a pattern.
         "rule": escape(group.rule_id),
-        "cause": group.cause and escape(group.cause),
+        "cause": group.proven_cause and escape(group.proven_cause),
         "repositories": list(map(escape, group.repositories)),
         # Of what has no known cause, more may have another one; suppressions are in no identity.
-        **({"findings": group.count} if not group.cause or group.cause.startswith(SUPPRESSED) else {}),
+        **({"findings": group.count} if not group.proven_cause or group.proven_cause.startswith(SUPPRESSED) else {}),
         **pinned,
         **said,
     }

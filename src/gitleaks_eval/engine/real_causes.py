@@ -6,7 +6,6 @@ The scans are of an excerpt, and only what the one finds there and the other doe
 import contextlib
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -19,7 +18,7 @@ from gitleaks_eval.coverage import later
 from gitleaks_eval.engine.clones import shared_clone
 from gitleaks_eval.engine.excerpt import ANY_LINE, Files, Known, build_excerpt, files_of
 from gitleaks_eval.engine.masks import masks_made
-from gitleaks_eval.engine.real_side import Side, side_of
+from gitleaks_eval.engine.real_side import Budget, OutOfBudgetError, Side, side_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scenarios.masking import Masks
@@ -28,6 +27,7 @@ from gitleaks_eval.scoring.real_differences import (
     LOST,
     MOVED,
     NEW,
+    NOT_SEARCHED,
     RELABELLED,
     SEVERITY_CHANGED,
     Change,
@@ -38,8 +38,8 @@ from gitleaks_eval.scoring.real_differences import (
 if TYPE_CHECKING:
     from gitleaks_eval.coverage.layers import Layers
 
-# A gate must end: what is not proven by then has no cause.
-SECONDS_IN_ALL = 120
+# A gate must end: what is not proven with so many scans of excerpts, of one pair in one repository, is not searched.
+SCANS_IN_ALL = 240
 # What a rule is made of, but for its allowlists, which are entries.
 KEYS = ("regex", "entropy", "keywords", "path", "secretGroup")
 
@@ -53,22 +53,24 @@ def causes_of(
 ) -> dict[Change, str]:
     """The cause of each difference that can be proven, as people read it.
 
-    What cannot be looked into, or not in time, has none: it is a difference all the same.
+    What cannot be looked into has none: it is a difference all the same. What the budget of scans ended before is said.
     """
     causes = {change: f"reported as {rule} alone" for change, rule in still_reported(found, sides[0], sides[1]).items()}
     causes |= {change: text for change in found if (text := stated(change, names))}
     masks = masks_made(session.workbench(names[0]).bench, repository.name)
     raw = {shown: text for text, shown in masks.shown.items()}
-    ends = time.monotonic() + SECONDS_IN_ALL
+    budget, unsearched = Budget(SCANS_IN_ALL), set[Change]()
     for kind, finder, is_last in _QUESTIONS:
         asked = {
             change: _asked(change, finder, raw) for change in found if change.kind == kind and change not in causes
         }
         if asked:
-            question = _Question(kind, names[finder], names[1 - finder], masks, is_last, ends)
+            question = _Question(kind, names[finder], names[1 - finder], masks, is_last, budget)
             proven = _causes_of_missing(session, repository, question, list(asked.values()))
             causes |= {change: proven[one] for change, one in asked.items() if one in proven}
-    return causes
+            unsearched |= asked.keys() if budget.is_spent else set()
+    said = f"{NOT_SEARCHED}: budget of {SCANS_IN_ALL} scans"
+    return {**dict.fromkeys(unsearched, said), **causes}
 
 
 def stated(change: Change, names: tuple[str, str]) -> str:
@@ -98,7 +100,7 @@ class _Question(NamedTuple):
     missing: str
     masks: Masks
     is_last: bool
-    ends: float
+    budget: Budget
 
 
 class _Asked(NamedTuple):
@@ -126,7 +128,7 @@ def _causes_of_missing(
 ) -> dict[_Asked, str]:
     with tempfile.TemporaryDirectory(prefix="causes-", dir=session.folder) as folder:
         names = (question.finder, question.missing)
-        finder, missing = (side_of(session, name, repository, Path(folder), question.ends) for name in names)
+        finder, missing = (side_of(session, name, repository, Path(folder), question.budget) for name in names)
         causes = {one: text for one in asked if (text := _told(finder, missing, one.finding))}
         rest = [one for one in asked if one not in causes]
         if rest:
@@ -228,6 +230,8 @@ class _Search:
             return
         try:
             seen = self.missing.seen(excerpt, layers)
+        except OutOfBudgetError:
+            raise
         except EvaluationError:
             # A regex or key of the other version may be one that this one refuses.
             return
@@ -278,8 +282,9 @@ def _hidden_alone(
         titles, dict.fromkeys(hidden, titles), ask, later.separating.by_number(titles)
     )
     # Two that hide one finding make others look as if they did: those are asked alone.
-    doubtful = dict.fromkeys(title for told in found.values() if len(told) > 1 for title in told)
-    confirmed = {title: set(ask([title])) for title in doubtful}
+    doubtful = {title for told in found.values() if len(told) > 1 for title in told}
+    # In their own order: which of them a spent budget leaves out must not differ from run to run.
+    confirmed = {title: set(ask([title])) for title in titles if title in doubtful}
     return {
         one: told if len(told) < 2 else [title for title in told if one in confirmed[title]]
         for one, told in found.items()

@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,9 +30,30 @@ if TYPE_CHECKING:
     from gitleaks_eval.coverage.rules import Rule
     from gitleaks_eval.coverage.subject import Subject
 
-# Of the time for all questions.
-SECONDS_AT_MOST = 60
 SHOWN_OF_A_PATTERN = 40
+
+
+class OutOfBudgetError(EvaluationError):
+    """The end of a search that may scan no more."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """The scans that a search may still make: on a busy machine as many as on a quiet one."""
+
+    scans: int
+    is_spent: bool = False
+
+    def take(self) -> None:
+        """Take one scan.
+
+        Raises:
+            OutOfBudgetError: when none is left.
+        """
+        if not self.scans:
+            self.is_spent = True
+            raise OutOfBudgetError("no scan is left to find what hides findings")
+        self.scans -= 1
 
 
 @dataclass(frozen=True)
@@ -47,7 +67,7 @@ class Side:
     root: Path
     folder: Path
     turns: Path
-    ends: float
+    budget: Budget
 
     @property
     def depth(self) -> int | None:
@@ -144,10 +164,9 @@ class Side:
         Each finding is known twice, on its line and on any.
 
         Raises:
-            EvaluationError: when the scan failed or does not count, or the time is over.
+            EvaluationError: when the scan failed or does not count, or none is left.
         """
-        if time.monotonic() > self.ends:
-            raise EvaluationError("what hides findings was not found in time")
+        self.budget.take()
         with tempfile.TemporaryDirectory(prefix="config-", dir=self.folder) as folder:
             config = self.scanner.config if layers is None else later.layers.write_layers(layers, Path(folder))
             with turn(self.turns, os.cpu_count() or 1):
@@ -176,8 +195,8 @@ class Side:
         return layers
 
 
-def side_of(session: Session, name: str, repository: RealRepository, folder: Path, ends: float) -> Side:
-    """A candidate of the run in a repository, with a minute to explain what it does not report, but not beyond `ends`.
+def side_of(session: Session, name: str, repository: RealRepository, folder: Path, budget: Budget) -> Side:
+    """A candidate of the run in a repository, with a budget of scans to explain what it does not report.
 
     Raises:
         EvaluationError: when it has no scanner, or none for this repository.
@@ -198,5 +217,5 @@ def side_of(session: Session, name: str, repository: RealRepository, folder: Pat
         root=root,
         folder=folder,
         turns=session.turns(name),
-        ends=min(time.monotonic() + SECONDS_AT_MOST, ends),
+        budget=budget,
     )

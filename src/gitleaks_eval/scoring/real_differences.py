@@ -13,6 +13,8 @@ from gitleaks_eval.scenarios.secrets import MASK
 LOST, NEW, MOVED = "lost", "new", "moved"
 RELABELLED, SEVERITY_CHANGED = "relabelled", "severity_changed"
 KINDS = (LOST, NEW, MOVED, RELABELLED, SEVERITY_CHANGED)
+# How it begins where a cause was not looked for: that is none to be pinned to.
+NOT_SEARCHED = "not searched"
 # How a cause begins that no identity of a candidate says anything of.
 SUPPRESSED = "the repository's own suppressions hide it with "
 # The identities of a baseline and of a candidate; None where one is not known.
@@ -125,6 +127,11 @@ class Group:
     repositories: tuple[str, ...]
     count: int
     in_head: int
+
+    @property
+    def proven_cause(self) -> str | None:
+        """The cause; None where none was proven, or none was searched."""
+        return None if self.cause and self.cause.startswith(NOT_SEARCHED) else self.cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,9 +346,10 @@ def _is_about(approval: Approval, group: Group) -> bool:
         return False
     if approval.findings is not None and group.count > approval.findings:
         return False
-    if approval.cause is None or group.cause is None:
-        return approval.cause == group.cause
-    return _fits(group.cause, approval.cause)
+    cause = group.proven_cause
+    if approval.cause is None or cause is None:
+        return approval.cause == cause
+    return _fits(cause, approval.cause)
 
 
 def _fits(text: str, pattern: str) -> bool:

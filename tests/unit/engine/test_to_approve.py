@@ -84,3 +84,9 @@ def test_a_line_for_a_rule_that_was_masked_approves_no_other_rule(rule: str) -> 
     approval = Approval(MASK, None, ("shop",), "seen", "base", "head", findings=9)
     group = Group(LOST, rule, None, None, ("shop",), 1, 1)
     assert approved([group], [approval], lambda _: ("base", "head")) == {}
+
+
+def test_an_approval_is_not_pinned_to_a_cause_that_was_not_searched() -> None:
+    group = Group(LOST, "github-pat", None, "not searched: budget of 240 scans", ("shop",), 3, 3)
+    item = approving.group_item(group, {"baseline": "a", "candidate": "b"}, {"why": "seen", "since": "2026-11-22"})
+    assert (item["cause"], item["findings"]) == (None, 3)
