@@ -148,8 +148,9 @@ def test_a_configuration_that_suppresses_a_planted_secret_is_capped_as_the_table
     ]  # fmt: skip
     # Two are capped, and count for a little less: by one of 17 secrets, and by one of so many severities.
     assert document["llm"]["score"] == pytest.approx(
-        0.35 * (1 + 16 / 17) + 1.25 + 1 + 0.2 * found[JUDGES[3]]["counted"]
+        0.35 * found[JUDGES[0]]["counted"] + 2.25 + 0.2 * found[JUDGES[3]]["counted"]
     )
+    assert found[JUDGES[0]]["counted"] == pytest.approx(1 + 16 / 17, abs=1e-4)
     assert 1.8 < found[JUDGES[3]]["counted"] < 2
     assert document["llm"]["raw_score"] == pytest.approx(4.65)
     programmatic = document["summary"]["normalized_score"]

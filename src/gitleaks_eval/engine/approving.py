@@ -13,7 +13,8 @@ from gitleaks_eval.config.beside import Upgrade
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scenarios.secrets import MASK
-from gitleaks_eval.scoring.real_differences import SUPPRESSED, Group, Pins, Real, approved
+from gitleaks_eval.scoring.approvals import Pins, approved
+from gitleaks_eval.scoring.real_differences import SUPPRESSED, Group, Real
 
 DIFFERENCES, UPGRADES = "differences", "upgrades"
 # Another rule may be shown like it in the next run.

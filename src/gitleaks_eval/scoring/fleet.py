@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from gitleaks_eval.config.beside import Approval
 from gitleaks_eval.core.text import numbered
+from gitleaks_eval.scoring.approvals import approved
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE
 from gitleaks_eval.scoring.real_differences import (
     KINDS,
@@ -18,7 +19,6 @@ from gitleaks_eval.scoring.real_differences import (
     Group,
     RealComparison,
     RealDifference,
-    approved,
     group_order,
 )
 

@@ -3,22 +3,15 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from glob import escape
 from typing import Any, NamedTuple
-
-from gitleaks_eval.config.beside import Approval
-from gitleaks_eval.scenarios.secrets import MASK
 
 LOST, NEW, MOVED = "lost", "new", "moved"
 RELABELLED, SEVERITY_CHANGED = "relabelled", "severity_changed"
 KINDS = (LOST, NEW, MOVED, RELABELLED, SEVERITY_CHANGED)
-# How it begins where a cause was not looked for: that is none to be pinned to.
+# How a cause begins that was not looked for: nothing is pinned to it.
 NOT_SEARCHED = "not searched"
 # How a cause begins that no identity of a candidate says anything of.
 SUPPRESSED = "the repository's own suppressions hide it with "
-# The identities of a baseline and of a candidate; None where one is not known.
-Pins = tuple[str | None, str | None]
 
 
 class RealFinding(NamedTuple):
@@ -316,43 +309,3 @@ def groups(compared: Iterable[RealComparison]) -> list[Group]:
 def group_order(one: Group) -> tuple[Any, ...]:
     """How groups are sorted: those of HEAD first, then the largest."""
     return not one.in_head, -one.count, KINDS.index(one.kind), one.rule_id, one.candidate_rule_id or "", one.cause or ""
-
-
-def approved(found: Iterable[Group], approvals: Sequence[Approval], pins: Callable[[str], Pins]) -> dict[Group, str]:
-    """The groups that approvals for these two candidates cover, each with the reasons.
-
-    A group is covered when each of its repositories is: approving it in one says nothing of another. `pins` are the
-    identities of both candidates in a repository.
-    """
-    covered = {}
-    for group in found:
-        about = [one for one in approvals if _is_about(one, group)]
-        by_repository = [
-            next((one.reason for one in about if _is_in(one, name, pins(name))), None) for name in group.repositories
-        ]
-        if group.repositories and all(reason is not None for reason in by_repository):
-            covered[group] = "; ".join(dict.fromkeys(filter(None, by_repository)))
-    return covered
-
-
-def _is_in(approval: Approval, repository: str, pinned: Pins) -> bool:
-    return (approval.baseline, approval.candidate) == pinned and any(
-        _fits(repository, text) for text in approval.repositories
-    )
-
-
-def _is_about(approval: Approval, group: Group) -> bool:
-    if approval.kind not in {"", group.kind} or MASK in approval.rule or not _fits(group.rule_id, approval.rule):
-        return False
-    if approval.findings is not None and group.count > approval.findings:
-        return False
-    cause = group.proven_cause
-    if approval.cause is None or cause is None:
-        return approval.cause == cause
-    return _fits(cause, approval.cause)
-
-
-def _fits(text: str, pattern: str) -> bool:
-    # A text as it is written may have brackets, which a pattern gives a meaning of their own. What was masked stands
-    # for itself: read as a pattern, it would fit every other text.
-    return text == pattern or fnmatchcase(text, pattern.replace(MASK, escape(MASK)))

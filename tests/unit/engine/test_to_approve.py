@@ -13,7 +13,8 @@ from gitleaks_eval.config.beside_edit import Line, with_acceptances
 from gitleaks_eval.engine import approving, to_approve
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scenarios.secrets import MASK
-from gitleaks_eval.scoring.real_differences import LOST, SUPPRESSED, Group, Real, RealComparison, approved
+from gitleaks_eval.scoring.approvals import approved
+from gitleaks_eval.scoring.real_differences import LOST, SUPPRESSED, Group, Real, RealComparison
 from gitleaks_eval.scoring.surveyed import Moves
 
 

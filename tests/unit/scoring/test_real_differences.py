@@ -9,6 +9,7 @@ from hypothesis import strategies as some
 
 from gitleaks_eval.config.beside import Approval
 from gitleaks_eval.reports.real_differences import real_json
+from gitleaks_eval.scoring.approvals import approved
 from gitleaks_eval.scoring.real_differences import (
     KINDS,
     LOST,
@@ -21,7 +22,6 @@ from gitleaks_eval.scoring.real_differences import (
     Real,
     RealComparison,
     RealFinding,
-    approved,
     changes,
     folded,
     groups,
