@@ -15,6 +15,7 @@ from corpus import shipped_scenarios
 from ran import RESULTS, Ran, evaluate, run
 
 from gitleaks_eval.core.schema import schema_problems, schema_violations
+from gitleaks_eval.coverage.probes import VERSION as VERSION_OF_PROBES
 
 ALL = "--gitleaks-only=scenarios,rules,places,entries"
 ENTRIES = "--gitleaks-only=rules,places,entries"
@@ -96,7 +97,15 @@ def test_accept_lists_every_entry_once_and_writes_it(team: Team) -> None:
     assert schema_violations("eval_file", document) == []
     assert len(document["accept"]) == 21
     assert {one["why"] for one in document["accept"]} == {"existing at adoption"}
-    assert document["accept"][0] == {**document["accept"][0], "entry": PATHS[0], "hides": {"places": 1, "rules": 0}}
+    assert document["accept"][0]["entry"] == PATHS[0]
+    assert document["accept"][0]["hides"] == {
+        "of_rules": 214,
+        "places": 1,
+        "rules": 0,
+        "path": 1,
+        "probes": VERSION_OF_PROBES,
+        "scanner": "gitleaks 8.30.1",
+    }
     assert stat.S_IMODE((team.folder / NAME).stat().st_mode) == 0o644
 
 
@@ -156,7 +165,7 @@ def test_what_got_wider_is_accepted_in_its_line_and_comments_stay(wider: tuple[P
     assert accept(folder, "--gitleaks-yes", "--gitleaks-why=it's known").status == 0
     text = (folder / NAME).read_text(encoding="utf-8")
     assert text.startswith("# by hand\n")
-    assert "'(^|/)__snapshots__/', hides: { places: 1, rules: 0 }, why: 'it''s known'" in text
+    assert re.search(r"'\(\^\|/\)__snapshots__/', hides: \{ places: 1, rules: 0, .* \}, why: 'it''s known'", text)
     # Two entries are others now, and were added.
     assert text.count("- {") == 23
 
@@ -230,6 +239,57 @@ def test_with_another_seed_an_entry_is_held_to_what_it_hides_of_the_usual_values
     hidden = sum(row["status"] in {"accepted", "allowlisted"} for row in ran.json()["coverage"]["places"])
     assert hidden > sum(map(int, re.findall("places: ([0-9]+)", text)))
     assert f"{count} places where {int(count) - 1} are accepted" in ran.line("FAILED  entry")
+
+
+@pytest.fixture(scope="module")
+def overlapping(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ran]:
+    """More entries than are asked alone by every run, of which some hide what others hide, accepted as they are."""
+    folder = tmp_path_factory.mktemp("overlapping")
+    (folder / ".gitleaks.toml").write_text(OVERLAPPING.format(first="'^src/', "), encoding="utf-8")
+    return folder, accept(folder, "--gitleaks-yes")
+
+
+OVERLAPPING = f"""{EXTENDS}[[allowlists]]
+paths = [{{first}}'^s', '^test', '^tests/', '^docs/', '^examples/', '^config/', '^build/']
+[[allowlists]]
+regexes = ['EXAMPLE']
+"""
+
+
+def test_what_was_said_of_an_entry_is_what_is_written(overlapping: tuple[Path, Ran]) -> None:
+    folder, accepted = overlapping
+    (said,) = (line for line in accepted.text.splitlines() if "regexes[0]" in line)
+    found = re.search(r"EXAMPLE: silences ([0-9]+) of [0-9]+ rules", said)
+    assert found
+    assert int(found[1]) > 100
+    (line,) = (line for line in (folder / NAME).read_text(encoding="utf-8").splitlines() if "EXAMPLE" in line)
+    assert f"hides: {{ places: 0, rules: {found[1]}, " in line
+
+
+def test_deleting_an_accepted_entry_makes_no_other_one_fail(overlapping: tuple[Path, Ran], tmp_path: Path) -> None:
+    shutil.copy(overlapping[0] / NAME, tmp_path / NAME)
+    (tmp_path / ".gitleaks.toml").write_text(OVERLAPPING.format(first=""), encoding="utf-8")
+    ran = evaluate(tmp_path, VERSION, ENTRIES)
+    assert [line for line in ran.text.splitlines() if line.startswith("FAILED")] == []
+    assert ran.status == 0
+    assert {row["status"] for row in ran.json()["coverage"]["entries"]} == {"accepted"}
+
+
+def test_probes_that_an_acceptance_does_not_know_are_not_yet_measured_and_accept_measures_them(
+    overlapping: tuple[Path, Ran], tmp_path: Path
+) -> None:
+    for name in (".gitleaks.toml", NAME):
+        shutil.copy(overlapping[0] / name, tmp_path / name)
+    text = (tmp_path / NAME).read_text(encoding="utf-8")
+    # As measured with a scanner that did not have all of these rules.
+    (tmp_path / NAME).write_text(text.replace("gitleaks 8.30.1", "gitleaks 8.16.0"), encoding="utf-8")
+    ran = evaluate(tmp_path, VERSION, ENTRIES)
+    assert ran.status == 0
+    scorecard = (tmp_path / RESULTS / "scorecard.md").read_text(encoding="utf-8")
+    assert scorecard.count("not yet measured for this acceptance") == 1
+    assert "accepted 1 in" in accept(tmp_path, "--gitleaks-yes").text
+    now = (tmp_path / NAME).read_text(encoding="utf-8")
+    assert "gitleaks 8.30.1" in next(line for line in now.splitlines() if "EXAMPLE" in line)
 
 
 VERSIONS = ("--gitleaks-version=8.18.4", VERSION)

@@ -18,6 +18,10 @@ FINDS, IGNORES, TODO = "finds", "ignores", "todo"
 PLACEHOLDER = "{{secret}}"
 # What an acceptance says of the rules of a build of an unknown version, before the build.
 SILENT = "silent rules of "
+# Of what an acceptance hides: all places, all rules, and what that was measured with.
+PLACES, RULES, PROBES, SCANNER = "places", "rules", "probes", "scanner"
+# The version of the probes before acceptances said which.
+FIRST_PROBES = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +53,17 @@ class RuleTest:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """An entry that is accepted, with as many places and rules as it may hide, and the line that says so.
+    """An entry that is accepted, with how much it may hide, and the line that says so.
 
+    `hides` has a number for `places`, `rules` and each family that something is hidden of; `probes` is the version of
+    what it was measured on, and `scanner` who was asked (empty where the file is from before that was written down).
     `layers` are the files of the chain beside which it stands, by their numbers.
     """
 
     entry: str
-    places: int
-    rules: int
+    hides: tuple[tuple[str, int], ...]
+    probes: int
+    scanner: str
     why: str
     since: str
     path: Path
@@ -230,10 +237,12 @@ def _problem(test: RuleTest, item: Any) -> str:
 
 
 def _acceptance(number: int, item: Mapping[str, Any], spots: Spots, path: Path, layers: tuple[int, ...]) -> Acceptance:
+    hides = item["hides"]
     return Acceptance(
         entry=item["entry"],
-        places=item["hides"]["places"],
-        rules=item["hides"]["rules"],
+        hides=tuple((name, count) for name, count in hides.items() if name not in {PROBES, SCANNER}),
+        probes=hides.get(PROBES, FIRST_PROBES),
+        scanner=hides.get(SCANNER, ""),
         why=item["why"],
         since=item["since"],
         path=path,

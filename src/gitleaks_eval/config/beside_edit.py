@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gitleaks_eval.config.beside import PROBES, SCANNER
 from gitleaks_eval.core.documents import DocumentError
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.yaml_documents import Spots, parse_yaml, yaml_spots
@@ -21,23 +22,26 @@ SINCE = "since"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What an acceptance is to say: the entry, how many places and rules it hides, why, and since when (a date)."""
+    """What an acceptance is to say: the entry, how much it hides, why, and since when (a date).
+
+    `hides` has a number for `places`, `rules` and each family; `probes` and `scanner` are what it was measured with.
+    """
 
     entry: str
-    places: int
-    rules: int
+    hides: Mapping[str, int]
+    probes: int
+    scanner: str
     why: str
     since: str
 
     def as_item(self) -> dict[str, Any]:
         """As it stands in the document."""
-        hides = {"places": self.places, "rules": self.rules}
-        return {"entry": self.entry, "hides": hides, "why": self.why, "since": self.since}
+        hides = {**self.hides, PROBES: self.probes, SCANNER: self.scanner}
+        return {"entry": self.entry, "hides": hides, "why": self.why, SINCE: self.since}
 
     def as_line(self) -> str:
         """As it stands in the file."""
-        hides = f"{{ places: {self.places}, rules: {self.rules} }}"
-        return f"- {{ entry: {_quoted(self.entry)}, hides: {hides}, why: {_quoted(self.why)}, since: {self.since} }}"
+        return f"- {_flow(self.as_item())}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +114,14 @@ def _with_changes(text: str, document: dict[str, Any], offers: Iterable[Offer]) 
         if number := _index(items, offer):
             at = ("accept", number - 1)
             values = {
-                (*at, "hides", "places"): str(offer.places),
-                (*at, "hides", "rules"): str(offer.rules),
+                (*at, "hides"): _flow(offer.as_item()["hides"]),
                 (*at, "why"): _quoted(offer.why),
                 (*at, "since"): offer.since,
             }
-            written += [(spots[place].start, spots[place].end, value) for place, value in values.items()]
+            for place, value in values.items():
+                start, end = spots[place].start, spots[place].end
+                # A block of lines ends where the next one begins.
+                written.append((start, start + len(text[start:end].rstrip()), value))
     for start, end, value in sorted(written, reverse=True):
         text = text[:start] + value + text[end:]
     return text

@@ -22,6 +22,7 @@ from gitleaks_eval.coverage.subject import Subject
 
 HASHED = "sha256:"
 _DIGITS = 16
+_DISABLED = "disabledRules: "
 # Of two texts this much alike, one is the other after an edit.
 ALIKE = 0.4
 # Each is compared with each.
@@ -68,8 +69,8 @@ def accepted_entries(subject: Subject, besides: Sequence[Beside]) -> Accepted:
 
 def entry_text(entry: Entry, layers: Layers) -> str:
     """What an acceptance calls an entry: what it says, or a hash of it where that may be a secret."""
-    if entry.kind == DISABLED:
-        return f"disabledRules: {', '.join(entry.rule_ids)}"
+    if entry.kind == DISABLED and before.startswith(_DISABLED):
+        return f"{_DISABLED}{', '.join(entry.rule_ids)}"
     if entry.kind == OVERRIDE:
         return f"rules: {entry.text}"
     if entry.kind == FILTER:
@@ -96,6 +97,8 @@ def may_match_more(entry: Entry, before: str) -> bool:
     """
     if entry.kind == STOPWORD:
         return before.lower() not in entry.text.lower()
+    if entry.kind == DISABLED and before.startswith(_DISABLED):
+        return not set(entry.rule_ids) <= set(before.removeprefix(_DISABLED).split(", "))
     if entry.kind not in {PATH, REGEX} or before.startswith(HASHED):
         return True
     asked = matcher(before)

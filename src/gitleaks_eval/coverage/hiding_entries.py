@@ -1,39 +1,44 @@
 """What each of the user's entries hides in all, whether that is too much, and whether as much is accepted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitleaks_eval.config.beside import Acceptance
+from gitleaks_eval.config.beside import PLACES, RULES, Acceptance
+from gitleaks_eval.config.hiding import Entry as HidingEntry
 from gitleaks_eval.core.text import few, numbered, shown_path
 from gitleaks_eval.coverage.accepting import Accepted, may_match_more
 from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, PATH, Entry
 from gitleaks_eval.coverage.places import Place
 from gitleaks_eval.coverage.places_hiding import Hidden
+from gitleaks_eval.coverage.probes import Growth, Hides, hold_against
 from gitleaks_eval.coverage.shown import shown_text
-from gitleaks_eval.coverage.silencing import DEAD, REDUNDANT, EntryResult
+from gitleaks_eval.coverage.silencing import DEAD, REDUNDANT, EntryResult, rules_of_each
 
 # One part in so many of all rules, or of all places, may be hidden: more fails.
 PART = 4
 LISTED_AT_MOST = 3
+_NOUNS = {PLACES: "place", RULES: "rule"}
 
 
 @dataclass(frozen=True, slots=True)
 class Hiding:
-    """What an entry hides: its result, its name, how many places and rules, and why it fails (empty: it does not).
+    """What an entry hides: its result, its name, which probes of which family, and why it fails (empty: it does not).
 
-    `said` is that as people read it; `is_wide` says that it hides more than one entry may. `accepted` is what accepts
-    as much as it hides.
+    `places` are those that it hides by itself or together with others, and `alone` has what it hides by itself. `said`
+    is that as people read it; `is_wide` says that it hides more than one entry may. `accepted` is what accepts as much
+    as it hides, `unmeasured` how much that does not speak of.
     """
 
     result: EntryResult
     name: str
     places: frozenset[Place]
-    rules: int
+    alone: Hides
     fails: str
     said: str
     is_wide: bool = False
     accepted: Acceptance | None = None
+    unmeasured: int = 0
 
     @property
     def hides(self) -> bool:
@@ -63,30 +68,31 @@ class Measure:
 
     def all_of(self, entries: Sequence[EntryResult], names: Mapping[Entry, str]) -> list[Hiding]:
         """What each entry hides."""
-        return [self._of(result, names[result.entry]) for result in entries]
+        of_rules = rules_of_each([result.entry for result in entries])
+        return [self._of(result, names[result.entry], of_rules) for result in entries]
 
     def is_too_much(self, part: int, whole: int) -> bool:
         """Whether so much is more than one entry, or all together, may hide."""
         return part * PART > whole
 
-    def _of(self, result: EntryResult, name: str) -> Hiding:
+    def _of(self, result: EntryResult, name: str, of_rules: int) -> Hiding:
         entry = result.entry
-        places = frozenset(
-            place
-            for hiding in (self.hidden.by, self.hidden.together)
-            for one, found in hiding.items()
-            if (one.index, one.address) == entry.spot
-            for place in found
-        )
-        # Of a rule that is replaced or switched off it is meant; of others only where nobody thought of it.
-        rules = len({*result.ordinary, *(result.rules if entry.kind in {DISABLED, OVERRIDE} else ())})
+        alone = self._places(entry, self.hidden.by)
+        places = alone | self._places(entry, self.hidden.together)
+        hides = _hides(result, alone, min(of_rules, self.rules))
         acceptance = self.known.by.get(entry)
-        if acceptance and len(places) <= acceptance.places and rules <= acceptance.rules:
-            return Hiding(result, name, places, rules, "", self._said(result, len(places)), accepted=acceptance)
+        held = hold_against(acceptance, hides, self.own) if acceptance else None
+        if held and not held.grown:
+            said = self._said(result, len(places))
+            return Hiding(result, name, places, hides, "", said, accepted=acceptance, unmeasured=held.unmeasured)
         wide = self._too_much(result, len(places))
-        reasons = [*wide, *self._not_accepted(entry, len(places), rules)]
+        reasons = [*wide, *self._not_accepted(entry, hides)]
         said = self._said(result, len(places), " and ".join(reasons))
-        return Hiding(result, name, places, rules, f"{name} {said}" if reasons else "", said, bool(wide))
+        return Hiding(result, name, places, hides, f"{name} {said}" if reasons else "", said, bool(wide))
+
+    def _places(self, entry: Entry, hidden: Mapping[HidingEntry, frozenset[Place]]) -> frozenset[Place]:
+        found = (places for one, places in hidden.items() if (one.index, one.address) == entry.spot)
+        return frozenset[Place]().union(*found)
 
     def _too_much(self, result: EntryResult, places: int) -> list[str]:
         """What an entry hides beyond what one may."""
@@ -101,23 +107,26 @@ class Measure:
             reasons.append(f"{_does(entry)} {few(own, LISTED_AT_MOST)}, a rule of your own")
         return reasons
 
-    def _not_accepted(self, entry: Entry, places: int, rules: int) -> list[str]:
+    def _not_accepted(self, entry: Entry, hides: Hides) -> list[str]:
         edited = self.known.instead.get(entry)
         before = self.known.by.get(entry) or edited
-        if before and (places > before.places or rules > before.rules):
-            return [self._wider(before, places, rules, is_same=edited is None)]
+        grown = hold_against(before, hides, self.own).grown if before else ()
+        if before and grown:
+            return [self._wider(before, grown, is_same=edited is None)]
         if edited and may_match_more(entry, edited.entry):
             return [
                 f"matches more than {acceptance_name(edited, self.root)} accepts for an entry that is no longer there"
             ]
         return ["is not accepted"] if self.strict else []
 
-    def _wider(self, before: Acceptance, places: int, rules: int, *, is_same: bool) -> str:
+    def _wider(self, before: Acceptance, grown: Sequence[Growth], *, is_same: bool) -> str:
         """Why an acceptance no longer holds."""
+        # Of all places and of a family the first says enough.
+        named = [one for one in grown if one.family in _NOUNS] or grown
         more = [
-            f"{numbered(now, what)} where {then} {'is' if then == 1 else 'are'} accepted"
-            for now, then, what in ((places, before.places, "place"), (rules, before.rules, "rule"))
-            if now > then
+            f"{numbered(one.now, _NOUNS.get(one.family, f'{one.family} place'))} where {one.accepted} "
+            f"{'is' if one.accepted == 1 else 'are'} accepted"
+            for one in named
         ]
         instead = "" if is_same else " for an entry that is no longer there"
         return f"hides more than {acceptance_name(before, self.root)} accepts{instead}: {' and '.join(more)}"
@@ -145,12 +154,24 @@ def stale_text(acceptance: Acceptance, root: Path) -> str:
     return f"{acceptance_name(acceptance, root)} accepts an entry that is no longer there; delete the line"
 
 
+def _hides(result: EntryResult, alone: Collection[Place], of_rules: int) -> Hides:
+    families: dict[str, list[str]] = {}
+    for place in alone:
+        families.setdefault(place.family, []).append(place.title)
+    # Of a rule that is replaced or switched off it is meant; of others only where nobody thought of it.
+    usual = frozenset(result.ordinary).union(result.rules if result.entry.kind in {DISABLED, OVERRIDE} else ())
+    return Hides(families, usual.union(result.rules), usual, of_rules)
+
+
 def _measured(result: EntryResult, places: int, of: int) -> str:
     if result.status == REDUNDANT:
         return "redundant: the scanner's own configuration hides the same"
     if result.status == DEAD and not places:
         return "dead: it hides nothing"
     parts = [f"hides {places} of {of} places"] * bool(places)
+    if result.entry.kind == PATH and not result.rules and result.silences:
+        # At a path that is allowed all rules are silent: that says nothing of how wide it is.
+        return " and ".join(parts) or "hides no usual place"
     if result.silences:
         where = "where its witness stands" if result.entry.kind == PATH else "of those that can hold it"
         said = f"{_does(result.entry)} {result.silences} of {result.of} rules"

@@ -50,7 +50,13 @@ class Hidden:
         )
 
 
-def hidden_by(configuration: Configuration, lost: Sight, look: Look, scans_at_most: int = SCANS_AT_MOST) -> Hidden:
+def hidden_by(
+    configuration: Configuration,
+    lost: Sight,
+    look: Look,
+    scans_at_most: int = SCANS_AT_MOST,
+    alone_at_most: int = ALONE_AT_MOST,
+) -> Hidden:
     """Name the entries that hide places.
 
     Args:
@@ -58,10 +64,11 @@ def hidden_by(configuration: Configuration, lost: Sight, look: Look, scans_at_mo
         lost: the places that it does not see and the scanner's own does, with the rules that reported them.
         look: scans with another configuration.
         scans_at_most: more are not made; what is not known by then says so.
+        alone_at_most: of more entries than that, one is asked alone only where another may hide what it hides.
     """
     if not lost or not configuration.chain:
         return Hidden({}, dict.fromkeys(lost, NOTHING_HIDES), is_whole=True)
-    search = _Search(configuration, look, scans_at_most)
+    search = _Search(configuration, look, scans_at_most, alone_at_most)
     try:
         search.run(lost)
     except EvaluationError as error:
@@ -77,6 +84,7 @@ class _Search:
     configuration: Configuration
     look: Look
     left: int
+    alone_at_most: int = ALONE_AT_MOST
     all: list[Entry] = field(default_factory=list)
     candidates: list[Entry] = field(default_factory=list)
     by: dict[Entry, set[Place]] = field(default_factory=dict)
@@ -110,7 +118,7 @@ class _Search:
             if _may_hide(documents[entry.index], entry, reporting)
             and not _is_elsewhere(documents[entry.index], entry, back)
         ]
-        if len(self.candidates) <= min(ALONE_AT_MOST, self.left):
+        if len(self.candidates) <= min(self.alone_at_most, self.left):
             for entry in self.candidates:
                 self.ask(entry, back)
         else:

@@ -199,11 +199,16 @@ class _Asking:
         return EntryResult(entry, status, len(silenced), len(rules), silenced, ordinary)
 
 
+def rules_of_each(entries: Sequence[Entry]) -> int:
+    """Return of how many rules each entry is asked at most with values that it is about: of many entries, of fewer."""
+    valued = sum(entry.kind not in {PATH, COMMIT, FILTER} for entry in entries)
+    return max(VALUE_SAMPLES_AT_LEAST, VALUE_SAMPLES_AT_MOST // max(1, valued))
+
+
 def _asking(subject: Subject, asker: Asker, entries: Sequence[Entry]) -> _Asking:
     layers = kept_only(subject, entries, [])
     bare = effective(layers, subject.builtin, subject.dialect)
-    valued = sum(entry.kind not in {PATH, COMMIT, FILTER} for entry in entries)
-    of_each = max(VALUE_SAMPLES_AT_LEAST, VALUE_SAMPLES_AT_MOST // max(1, valued))
+    of_each = rules_of_each(entries)
     at_paths = REPRESENTATIVES if len(entries) <= MANY else 1
     paths = [entry.allowlist for entry in entries if entry.allowlist and entry.kind == PATH]
     maker = Witnesses(

@@ -11,6 +11,7 @@ from gitleaks_eval.core.text import few, numbered, shown_path
 from gitleaks_eval.coverage.entries import OVERRIDE, Entry
 from gitleaks_eval.coverage.firing import NEVER_FIRES, REPORTED_AS, Firing
 from gitleaks_eval.coverage.known import Known, fired_by, known_build
+from gitleaks_eval.coverage.probes import Hides, hold_against, offered
 from gitleaks_eval.coverage.replaced import PART, Displaced, Replaced, displaced, rules_text, silent_text
 from gitleaks_eval.coverage.sample_repository import is_same
 from gitleaks_eval.coverage.subject import Subject
@@ -93,14 +94,14 @@ def standing_of(
     # What an entry replaces is accepted with that entry, all others together.
     others = {one.rule_id for one in lost if one.rule_id not in overrides}
     acceptance = acceptances.get(rules_text(subject.dialect))
-    forgiven = frozenset(mended | (others if acceptance and len(others) <= acceptance.rules else set()))
+    forgiven = frozenset(mended | (others if acceptance and _holds(acceptance, others) else set()))
     counted = [one for one in lost if one.rule_id not in forgiven]
     known = known_build(subject.dialect)
     lacks = _lacks(subject, firing, known) if known else frozenset()
     # Of a build that states a known version nothing of this can be accepted.
     unknown = lacks if known and not known.is_stated else frozenset()
     silent = acceptances.get(silent_text(subject.dialect))
-    is_accepted = silent is not None and len(lacks) <= silent.rules
+    is_accepted = silent is not None and _holds(silent, lacks)
     name = shown_path(subject.layers[0].file, root) if subject.layers[0].file else "builtin"
     return Standing(
         of=sum(not _is_part(table) for _, table in tables(subject.builtin, "rules")) - _off(firing),
@@ -114,6 +115,10 @@ def standing_of(
         weak=tuple(_weak(unknown, known)) if known and not is_accepted else (),
         offers=tuple(_offers(subject, f"{name}:1", others, unknown, acceptances)),
     )
+
+
+def _holds(acceptance: Acceptance, rules: Collection[str]) -> bool:
+    return not hold_against(acceptance, Hides({}, rules, rules), ()).grown
 
 
 def is_asked(subject: Subject) -> bool:
@@ -215,13 +220,12 @@ def _offers(
     for text, rules, said in listed:
         if rules:
             before = acceptances.get(text)
-            more = f", {before.rules} are accepted" if before and before.rules < len(rules) else ""
+            grown = hold_against(before, Hides({}, rules, rules), ()).grown if before else ()
+            more = f", {grown[0].accepted} are accepted" if grown else ""
             yield {
                 "entry": text,
                 "layer": 0,
                 "name": name,
                 "said": f"{text}: {said.format(len(rules))}{more}",
-                "places": 0,
-                "rules": len(rules),
-                "accepted": before is not None and not more,
+                **offered(Hides({}, rules, rules), subject.dialect, before),
             }

@@ -8,7 +8,7 @@ from typing import Any
 
 from gitleaks_eval.config.beside import Acceptance, Beside, is_of_build
 from gitleaks_eval.config.chain import Configuration
-from gitleaks_eval.core.text import shown_path
+from gitleaks_eval.core.text import numbered, shown_path
 from gitleaks_eval.coverage.accepting import Accepted, accepted_entries, entry_text
 from gitleaks_eval.coverage.entries import Entry
 from gitleaks_eval.coverage.firing import ALLOWLISTED as RULE_ALLOWLISTED
@@ -18,6 +18,7 @@ from gitleaks_eval.coverage.layers import Spot
 from gitleaks_eval.coverage.lines import entry_lines
 from gitleaks_eval.coverage.places_hiding import Hidden
 from gitleaks_eval.coverage.places_map import Placed, PlacesMap, accepted, as_rows
+from gitleaks_eval.coverage.probes import offered
 from gitleaks_eval.coverage.result import (
     ACCEPTANCE,
     ACCEPTED,
@@ -107,6 +108,7 @@ class _Judging:
         self.seed = subject.seed
         self.layers = subject.layers
         self.scanner = subject.dialect.scanner
+        self.dialect = subject.dialect
         self.firing = firing
         tested = Tested(firing, places, (), self.scanner, root)
         own = frozenset(rule.rule_id for rule in firing.rules if rule.own)
@@ -147,7 +149,7 @@ class _Judging:
             tested=self.tested.sentence(),
             hides=[*(f"{one.name} {one.said}" for one in hiding), *self._beside_entries(is_accepted=False)],
             accepted=[
-                *(f"{one.name} {one.said}" for one in self.hiding if one.accepted and one.hides),
+                *(f"{one.name} {one.said}{_unmeasured(one)}" for one in self.hiding if one.accepted and one.hides),
                 *self._beside_entries(is_accepted=True),
             ],
             notices=[*self._notices()],
@@ -266,7 +268,7 @@ class _Judging:
         return Verdict(FAILS if fails else PASSES, message)
 
     def _entry(self, one: Hiding) -> Verdict:
-        said = f"; accepted: {one.accepted.why}" if one.accepted else ""
+        said = f"{_unmeasured(one)}; accepted: {one.accepted.why}" if one.accepted else ""
         return Verdict(FAILS, one.fails) if one.fails else Verdict(PASSES, f"{one.name} {one.said}{said}")
 
     def _rule_row(self, rule: RuleResult) -> dict[str, Any]:
@@ -303,13 +305,16 @@ class _Judging:
             "layer": entry.layer,
             "name": one.name,
             "said": one.said,
-            "places": len(one.places),
-            "rules": one.rules,
-            "accepted": one.accepted is not None,
+            **offered(one.alone, self.dialect, one.accepted, self.measure.own),
         }
 
     def _covered(self, result: EntryResult) -> str | None:
         return f"covered by {self._blame([result.covered_by])}" if result.covered_by else None
+
+
+def _unmeasured(one: Hiding) -> str:
+    """Say that an acceptance does not speak of all that its entry hides: probes were added since."""
+    return f" ({numbered(one.unmeasured, 'probe')} not yet measured for this acceptance)" if one.unmeasured else ""
 
 
 def _titles(names: Mapping[Entry, str]) -> dict[Spot, str]:

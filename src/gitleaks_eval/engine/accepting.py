@@ -156,9 +156,9 @@ def _want_entries(
     wanted: Mapping[Path, _Wanted], candidate: Candidate, coverage: Coverage, asked: Asked, root: Path
 ) -> None:
     for row in coverage.offers:
-        if not row["accepted"]:
+        if not row["accepted"] or row["unmeasured"]:
             path = _place(candidate, row["layer"], str(row["name"]), root)
-            offer = Offer(row["entry"], row["places"], row["rules"], **asked.said())
+            offer = Offer(row["entry"], row["hides"], row["probes"], row["scanner"], **asked.said())
             known = wanted[path].entries
             known[offer.entry] = _widest(offer, known.get(offer.entry))
             asked.write(f"{row['name']} {row['said']}")
@@ -202,7 +202,8 @@ def _place(candidate: Candidate, layer: int, name: str, root: Path) -> Path:
 def _widest(one: Offer, other: Offer | None) -> Offer:
     if other is None:
         return one
-    return replace(one, places=max(one.places, other.places), rules=max(one.rules, other.rules))
+    names = dict.fromkeys((*other.hides, *one.hides))
+    return replace(one, hides={name: max(one.hides.get(name, 0), other.hides.get(name, 0)) for name in names})
 
 
 def _write(wanted: Mapping[Path, _Wanted], root: Path) -> None:

@@ -245,7 +245,7 @@ def _taking_turn(turns: Path, title: str) -> Iterator[None]:
 def _naming(session: Session) -> "Naming":
     """What names the entries that hide places: of many entries it knows less in few scans."""
     hidden_by = later.places_hiding.hidden_by
-    return partial(hidden_by, scans_at_most=EXACT_SCANS) if session.exact else hidden_by
+    return partial(hidden_by, scans_at_most=EXACT_SCANS, alone_at_most=EXACT_SCANS // 2) if session.exact else hidden_by
 
 
 def _own_rule(subject: "Subject", firing: "Firing") -> "OwnRule | None":

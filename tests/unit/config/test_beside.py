@@ -1,6 +1,7 @@
 """The file beside a configuration: what is read, where what is wrong stands, and what an acceptance leaves alone."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from gitleaks_eval.core.errors import InputError
 
 NAME = ".gitleaks-eval.yaml"
 ITEM = "{ entry: a, hides: { places: 0, rules: 0 }, why: b, since: 2026-01-01 }"
-OFFER = Offer("it's ^x/", 1, 2, "known: since #1", "2026-11-22")
+OFFER = Offer("it's ^x/", {"places": 1, "rules": 2, "path": 1}, 2, "gitleaks 8.30.1", "known: since #1", "2026-11-22")
 
 
 def beside(folder: Path, text: str, config: str = ".gitleaks.toml", name: str = NAME) -> Configuration:
@@ -43,15 +44,36 @@ def test_a_line_is_added_and_what_is_there_stays(text: str) -> None:
     changed = with_acceptances(text, [OFFER])
     assert accepted(changed)[-1] == {
         "entry": OFFER.entry,
-        "hides": {"places": "1", "rules": "2"},
+        "hides": {"places": "1", "rules": "2", "path": "1", "probes": "2", "scanner": "gitleaks 8.30.1"},
         "why": OFFER.why,
         "since": OFFER.since,
     }
     assert [line for line in text.splitlines() if "mine" in line and line not in changed] == []
     assert ("\r\n" in text) == ("\r\n" in changed)
-    again = with_acceptances(changed, [Offer(OFFER.entry, 7, 0, "other", "2027-01-01")])
+    again = with_acceptances(
+        changed, [replace(OFFER, hides={"places": 7, "rules": 0, "git": 7}, why="other", since="2027-01-01")]
+    )
     assert len(accepted(again)) == len(accepted(changed))
-    assert accepted(again)[-1]["hides"] == {"places": "7", "rules": "0"}
+    assert accepted(again)[-1]["hides"] == {
+        "places": "7",
+        "rules": "0",
+        "git": "7",
+        "probes": "2",
+        "scanner": "gitleaks 8.30.1",
+    }
+
+
+@pytest.mark.parametrize("hides", ["{ places: 0, rules: 0 }", "\n      places: 0\n      rules: 0"])
+def test_an_acceptance_of_the_old_form_is_read_and_brought_up_to_date(tmp_path: Path, hides: str) -> None:
+    text = f'accept:\n  - entry: "{OFFER.entry}"\n    hides: {hides}\n    why: b  # mine\n    since: 2026-01-01\n'
+    (found,) = files_beside(beside(tmp_path, text))
+    assert [(one.hides, one.probes, one.scanner) for one in found.accepts] == [((("places", 0), ("rules", 0)), 1, "")]
+    changed = with_acceptances(text, [OFFER])
+    assert "# mine" in changed
+    (found,) = files_beside(beside(tmp_path, changed))
+    assert [(dict(one.hides), one.probes, one.scanner) for one in found.accepts] == [
+        (OFFER.hides, OFFER.probes, OFFER.scanner)
+    ]
 
 
 def test_a_list_in_one_line_is_refused_with_the_line_to_add() -> None:

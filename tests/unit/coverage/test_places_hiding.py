@@ -146,6 +146,21 @@ def test_a_place_that_several_of_many_entries_hide_is_put_down_to_one_of_them() 
     assert all(hidden.entries_of(place) for place in PATHS)
 
 
+def test_asked_alone_an_entry_hides_as_much_whatever_others_are_there() -> None:
+    """Deleting another entry is a pure improvement, and must not look like this one had grown."""
+    folders = ["^src/", "^s", "^docs/", "^test/", "^a", "^b", "^c", "^d"]
+
+    def hidden(paths: list[str]) -> dict[str, int]:
+        configuration, look = allowing(paths), FakeLook()
+        found = hidden_by(configuration, lost_places(look(configuration), PATHS), look, 1_000, alone_at_most=500)
+        return {paths[int(name.split("[")[-1][:-1])]: number for name, number in counts(found).items()}
+
+    every = hidden(folders)
+    for gone in folders:
+        left = hidden([path for path in folders if path != gone])
+        assert left == {path: number for path, number in every.items() if path != gone}
+
+
 def test_who_may_hide_what_has_no_name_is_asked_before_who_hides_more_that_has_one() -> None:
     configuration = allowing(["^src/", r"\.py$", "^docs/"])
     known, beside, likeliest = [Entry(Path("my.toml"), "", 0, ("allowlists", 0, "paths", index)) for index in range(3)]

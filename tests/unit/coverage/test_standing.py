@@ -49,7 +49,9 @@ def lost(*names: str, in_force: bool = True) -> list[Replaced]:
 
 def judged(asked: Subject, fired: Firing, accepted: Mapping[str, int] | None = None) -> Standing:
     texts = {
-        text: Acceptance(text, 0, rules, "why", "2026-01-01", ROOT / "x.yaml", 1, 0, (0,))
+        text: Acceptance(
+            text, (("places", 0), ("rules", rules)), 1, "", "why", "2026-01-01", ROOT / "x.yaml", 1, 0, (0,)
+        )
         for text, rules in (accepted or {}).items()
     }
     return standing_of(asked, fired, (), texts, ROOT)
@@ -97,7 +99,7 @@ def test_one_acceptance_is_for_all_rules_that_no_entry_replaces_and_for_no_more_
     assert list(acceptable(asked)) == ["rules of gitleaks"]
     [offer] = judged(asked, fired).offers
     assert (offer["entry"], offer["name"]) == ("rules of gitleaks", "my.toml:1")
-    assert (offer["rules"], offer["accepted"]) == (8, False)
+    assert (offer["hides"]["rules"], offer["accepted"]) == (8, False)
     accepted = judged(asked, fired, {"rules of gitleaks": 8})
     assert (accepted.fails, accepted.lost) == ("", frozenset())
     assert accepted.sentence == ", 0 of 8 as the scanner's own, accepted"
