@@ -69,7 +69,7 @@ def accepted_entries(subject: Subject, besides: Sequence[Beside]) -> Accepted:
 
 def entry_text(entry: Entry, layers: Layers) -> str:
     """What an acceptance calls an entry: what it says, or a hash of it where that may be a secret."""
-    if entry.kind == DISABLED and before.startswith(_DISABLED):
+    if entry.kind == DISABLED:
         return f"{_DISABLED}{', '.join(entry.rule_ids)}"
     if entry.kind == OVERRIDE:
         return f"rules: {entry.text}"

@@ -133,7 +133,7 @@ def test_a_build_of_another_version_that_fires_less_is_weak_until_that_is_accept
     assert weak.weak == ("2 rules of gitleaks 8.30.1, the nearest known build, never fire with this one: r0, r1",)
     assert weak.fails == ""
     [offer] = weak.offers
-    assert (offer["entry"], offer["rules"]) == ("silent rules of gitleaks 8.31.0", 2)
+    assert (offer["entry"], offer["hides"]["rules"]) == ("silent rules of gitleaks 8.31.0", 2)
     assert judged(newer, firing(silent=["r0", "r1"]), {"silent rules of gitleaks 8.31.0": 2}).weak == ()
     assert judged(newer, firing(silent=["r0", "r1"]), {"silent rules of gitleaks 8.31.0": 1}).weak
     assert judged(newer, firing()).weak == ()
