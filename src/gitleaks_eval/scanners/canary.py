@@ -8,7 +8,7 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scan, Scanner
-from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
+from gitleaks_eval.scenarios.recipe import DEFAULT_BRANCH, Commit, Part, Recipe
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED, Secret, secret_kinds
 
 LONG_VALUE = 100
@@ -22,14 +22,15 @@ def canary_secrets(planted: Iterable[Secret], seed: str = DEFAULT_SEED) -> list[
 
 
 def build_canary(folder: Path, secrets: Iterable[Secret]) -> BuiltRepository:
-    """A repository with these secrets, each in a file of its own.
+    """Build a repository with these secrets, each in two files of its own.
 
     Raises:
         EvaluationError: when the folder cannot be written.
     """
     files = {
-        f"canary/{index}.txt".encode(): (Part(text=secret.line.replace("%s", secret.value, 1) + "\n"),)
+        f"canary/{index}{copy}.txt".encode(): (Part(text=secret.line.replace("%s", secret.value, 1) + "\n"),)
         for index, secret in enumerate(secrets)
+        for copy in ("", "-again")
     }
     commit = Commit(
         message="Plant the canary",
@@ -46,7 +47,8 @@ def check_canary(
     """Scan the canary; at least one of its secrets must be found, by value. `cores` is how many to use; None for all.
 
     Raises:
-        EvaluationError: when none is: nothing that this scanner reports can be believed.
+        EvaluationError: when none is, or the report says what is not so: nothing that this scanner reports can be
+            believed.
     """
     planted = list(secrets)
     try:
@@ -57,6 +59,7 @@ def check_canary(
                 f"it found none of {len(planted)} planted secrets; "
                 "in the configuration, is `[extend] useDefault = true` missing, or does an allowlist hide everything?"
             )
+        problem = problem or misreported(scan, planted, _commit(scanner, repository))
     except EvaluationError as error:
         problem = str(error)
     if problem:
@@ -65,7 +68,32 @@ def check_canary(
 
 
 def finds(scan: Scan, planted: Iterable[Secret]) -> bool:
-    """Whether a scan found at least one of the planted secrets, by value."""
+    """Return whether a scan found at least one of the planted secrets, by value."""
+    return any(_files_of(scan, secret) for secret in planted)
+
+
+def misreported(scan: Scan, planted: Iterable[Secret], commit: str) -> str | None:
+    """Return what a report of the canary says that is not so; None where all is.
+
+    `commit` is the only one that there is, empty where none is scanned.
+    """
+    if any(finding["Commit"] != commit for finding in scan.findings):
+        return "its report names a commit that is not there"
+    if any(finding["Secret"] not in finding["Match"] for finding in scan.findings):
+        return "its report has a match that does not hold its secret"
+    if any(len(_files_of(scan, secret)) == 1 for secret in planted):
+        return "it reports in one file what stands in two"
+    return None
+
+
+def _files_of(scan: Scan, secret: Secret) -> set[str]:
+    """The files in which a scan found a secret, by value."""
     # Rules up to 8.18 leave out the last character of a private key; in a short value it would matter.
-    wanted = [value[:-1] if len(value) > LONG_VALUE else value for value in (secret.value for secret in planted)]
-    return any(value in finding["Secret"] or value in finding["Match"] for finding in scan.findings for value in wanted)
+    value = secret.value[:-1] if len(secret.value) > LONG_VALUE else secret.value
+    return {finding["File"] for finding in scan.findings if value in finding["Secret"] or value in finding["Match"]}
+
+
+def _commit(scanner: Scanner, repository: BuiltRepository) -> str:
+    if scanner.mode != "git":
+        return ""
+    return (repository.path / ".git/refs/heads" / DEFAULT_BRANCH).read_text(encoding="ascii").strip()
