@@ -265,12 +265,13 @@ def test_a_disabled_rule_that_the_default_does_not_have_is_named(
     )
 
 
-def test_what_the_scanner_refuses_is_said_by_its_kind_and_never_quoted(
+def test_what_the_scanner_refuses_is_said_in_its_words_and_no_value_is_quoted(
     gitleaks: Callable[[str], Path], tmp_path: Path
 ) -> None:
     build = probe(gitleaks("8.30.1"), "test")
     [problem] = ask_scanner(build, configured("[[rules]]\nid = 'empty'\n"), tmp_path)
-    assert problem.message == "the scanner refuses it: a rule has neither a regex nor a path"
+    said = "the scanner refuses it: empty: both |regex| and |path| are empty, this rule will have no effect"
+    assert problem.message == said
     quoted = "hunter2-of-a-rule"
     text = f"[[rules]]\nid = 'a'\nregex = 'a'\nentropy = '{quoted}'\n"
     [problem] = ask_scanner(build, configured(text), tmp_path)

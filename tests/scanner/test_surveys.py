@@ -228,7 +228,7 @@ def test_judges_lift_no_decision_above_what_the_survey_leaves(
     ("rule", "problem"),
     [
         ("regex = '(?<=a)b'", "the regex does not compile: invalid named capture (?<=a)b"),
-        ("description = 'x'", "a rule has neither a regex nor a path"),
+        ("description = 'x'", "rules[0]: the scanner refuses it: odd: both |regex| and |path| are empty"),
         ("regex = '(a{1000}){1000}'", "the regex does not compile: invalid repeat count {1000}"),
     ],
     ids=["regex", "nothing", "repeats"],

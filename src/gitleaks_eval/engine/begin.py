@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gitleaks_eval.config.chain import copy_configuration
+from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.under_test import UnderTest, find_under_test
@@ -65,6 +66,9 @@ def lay_out(
             own_baseline=one.candidate.own_baseline,
             project=str(settings.root),
             clone_bytes=settings.clone_bytes,
+            config_files=[shown_path(file.path, settings.root) for file in configuration.chain]
+            if configuration
+            else [],
         )
     return Shared(str(folder), benches, settings.seed)
 

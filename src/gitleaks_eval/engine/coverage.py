@@ -132,7 +132,12 @@ def surveyed(session: Session, candidate: Candidate) -> Coverage:
         EvaluationError: when a scan failed: then nothing is known.
     """
     place = _place(session, candidate.name)
-    return _read(made_once(place, lambda: json.dumps(_survey(session, candidate).as_json()).encode()))
+
+    def make() -> bytes:
+        with session.workbench(candidate.name).refusing():
+            return json.dumps(_survey(session, candidate).as_json()).encode()
+
+    return _read(made_once(place, make))
 
 
 def start_survey(session: Session, candidate: Candidate) -> None:
@@ -158,7 +163,7 @@ def verdict_of(session: Session, candidate: Candidate, case: Case) -> Verdict:
     folder.mkdir(exist_ok=True)
     asker = later.asker.Asker(scanning(scanner), folder, session.settings.seed)
     besides = session.beside[candidate.name]
-    with turn(session.turns(candidate.name), max(1, os.cpu_count() or 1)):
+    with turn(session.turns(candidate.name), max(1, os.cpu_count() or 1)), workbench.refusing():
         verdicts = own_verdicts(subject, besides, asker, folder / "scanned", session.settings.root)
     return verdicts[case.key]
 

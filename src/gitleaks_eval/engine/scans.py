@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.chain import Configuration, copy_configuration
+from gitleaks_eval.config.chain import ConfigFile, Configuration, copy_configuration
+from gitleaks_eval.config.lines import place_lines
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import all_turns, made_once, turn
 from gitleaks_eval.core.speed import cores_beside_others
@@ -22,7 +23,9 @@ from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.repositories.log import Readable
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.canary import build_canary, check_canary
+from gitleaks_eval.scanners.load_errors import Refused, is_refusal
 from gitleaks_eval.scanners.passed_over import unread_in
+from gitleaks_eval.scanners.refusals import ask_scanner
 from gitleaks_eval.scanners.scan import Scan, Scanner
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
@@ -196,11 +199,38 @@ def scanned_canary(bench: Bench, secrets: Sequence[Secret], stop: threading.Even
     repository = canary_repository(bench, secrets)
 
     def make() -> bytes:
-        scan = check_canary(scanner_of(bench, stop), repository, secrets)
+        scanner = scanner_of(bench, stop)
+        try:
+            scan = check_canary(scanner, repository, secrets)
+        except Refused as error:
+            said = refused_lines(bench, scanner.build) or [str(error)]
+        else:
+            said = []
+        if said:
+            raise EvaluationError(*said)
         counters = {"counts_commits": scan.commits is not None, "counts_bytes": scan.added_bytes is not None}
         return json.dumps(counters).encode()
 
     return made_once(Path(bench.folder) / "canary" / "checked", make)
+
+
+def refused_lines(bench: Bench, build: ScannerBuild) -> list[str]:
+    """Return what the scanner refuses in the configuration of a bench, by file and line; none where it takes it.
+
+    Raises:
+        EvaluationError: when it cannot be asked.
+    """
+    copies = [Path(bench.config).with_name(f"config-{index}.toml") for index in range(len(bench.config_files))]
+    chain = tuple(
+        ConfigFile(Path(name), copy.read_bytes(), extends_default=False)
+        for name, copy in zip(bench.config_files, copies, strict=True)
+    )
+    lines = {file.path: place_lines(file.content) for file in chain}
+    return [
+        f"{one.file}:{lines[one.file].get(one.place, 1)} {': '.join(filter(None, (one.place, one.message)))}"
+        for one in ask_scanner(build, Configuration(chain, ""), Path(bench.folder))
+        if is_refusal(one.message)
+    ]
 
 
 def canary_repository(bench: Bench, secrets: Sequence[Secret]) -> BuiltRepository:

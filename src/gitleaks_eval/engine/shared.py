@@ -28,7 +28,8 @@ class Bench:
     `ScannerBuild`, or None when there is none: then `scanner_error` says why. Both are None when analyses are
     evaluated that exist. `seed` names the values that are planted, `project` the folder that has labels;
     `clone_bytes` is what a clone may take. Without `lists_suppressions` nobody is told what a repository hides. Who
-    `owes_canary` counts its clean scans of repositories in `folder`, and has the canary found later.
+    `owes_canary` counts its clean scans of repositories in `folder`, and has the canary found later. `config_files` are
+    the files of the configuration as they are shown, whose copies stand beside `config`.
     """
 
     folder: str
@@ -53,6 +54,7 @@ class Bench:
     clone_bytes: int = LARGEST_COPY
     lists_suppressions: bool = True
     owes_canary: bool = False
+    config_files: Sequence[str] = ()
 
     @property
     def root(self) -> Path:

@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from functools import cached_property, reduce
 from operator import or_
@@ -24,6 +24,7 @@ from gitleaks_eval.engine.shared import Bench, subject_path, traces_folder
 from gitleaks_eval.engine.unit import run_unit
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners.canary import canary_secrets
+from gitleaks_eval.scanners.load_errors import is_refusal
 from gitleaks_eval.scanners.scan import Scanner
 from gitleaks_eval.scenarios.masked_lines import masked_lines
 from gitleaks_eval.scenarios.masking import Masks
@@ -110,6 +111,22 @@ class Workbench:
         for subject in (self._evaluated[name] for name in names if name not in self._ahead):
             if _is_scanned(subject):
                 self._ahead[subject.name] = self._submit(run_unit, self.unit(subject))
+
+    @contextlib.contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Where something cannot be asked, say that the configuration cannot be loaded, if that is why.
+
+        Raises:
+            EvaluationError: with the text that all checks of the candidate have then, else as it was.
+        """
+        try:
+            yield
+        except EvaluationError as error:
+            try:
+                scanned_canary(self.bench, self._canary, self._stop)
+            except EvaluationError as found:
+                error = found if is_refusal(str(found)) else error
+            raise error from None
 
     def start_beside(self, make: Callable[[], object]) -> None:
         """Do this ahead as well, after what was started before; whoever needs it asks again."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.checks.result import SURVEY
+from gitleaks_eval.checks.result import ERROR, SURVEY
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import printable, shown_path, without_surrogates
@@ -23,6 +23,7 @@ from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.state import WORKER_INPUT, TakingPart
 from gitleaks_eval.reports.folder import PARTIAL
 from gitleaks_eval.reports.report import ANALYSES, REPORT, planned, within
+from gitleaks_eval.scanners.load_errors import is_refusal
 from gitleaks_eval.scenarios.scenario import corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
@@ -165,6 +166,9 @@ class Begin:
         status = yield
         if report.skipped and ("outcome", "not_applicable") in report.user_properties:
             status = NOT_APPLICABLE_STATUS
+        if report.failed and _is_refusal(report):
+            # Each check counts, and what is wrong is told once.
+            return (status[0], "", "")
         return _named(status, dict(report.user_properties)) if self._is_telling and status else status
 
     def pytest_unconfigure(self) -> None:
@@ -223,6 +227,11 @@ class Begin:
     def _judged_title(self, one: UnderTest) -> str:
         fields = self._saved["scanner"] if self._saved else one.fields(self._settings.root, {})
         return judged_title(fields["name"], fields["version"], fields["config_sha256"], one.candidate.options)
+
+
+def _is_refusal(report: pytest.TestReport) -> bool:
+    properties = dict(report.user_properties)
+    return properties.get("outcome") == ERROR and is_refusal(str(properties["message"]))
 
 
 def _named(status: Any, properties: Mapping[str, object]) -> Any:

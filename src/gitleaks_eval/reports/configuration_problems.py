@@ -56,6 +56,7 @@ class _Places(NamedTuple):
 
     by_title: Mapping[str, Spot]
     by_place: Mapping[str, Spot]
+    by_file: Mapping[tuple[str, str], Spot]
     rules: Mapping[str, Spot]
     begin: Spot
     root: Path
@@ -106,31 +107,38 @@ def _places(configuration: Configuration, root: Path) -> _Places:
     top = next((one for one in (root, *root.parents) if (one / ".git").exists()), root)
     by_title: dict[str, Spot] = {}
     by_place: dict[str, Spot] = {}
+    by_file: dict[tuple[str, str], Spot] = {}
     rules: dict[str, Spot] = {}
     for file in reversed(configuration.chain):
         shown, title = shown_path(file.path, top), shown_path(file.path, root)
         lines = place_lines(file.content)
         spots = {where: Spot(shown, line) for where, line in lines.items()}
         by_place |= spots
+        by_file |= {(file.path.name, where): spot for where, spot in spots.items()}
         by_title |= {f"{title} {where}": spot for where, spot in spots.items()}
         for address, rule in tables(parsed(file), "rules"):
             rules[str(value_of(rule, "id"))] = Spot(shown, lines.get(f"rules[{address[-1]}]", 1))
-    return _Places(by_title, by_place, rules, Spot(shown_path(configuration.chain[0].path, top), 1), root, top)
+    return _Places(by_title, by_place, by_file, rules, Spot(shown_path(configuration.chain[0].path, top), 1), root, top)
 
 
 def _of_lint(run: Run, places: _Places) -> Iterator[ConfigurationProblem]:
     for result in run.lint:
         if result.outcome == FAILED:
             keys = [str(key) for key in json.loads(result.actual)]
-            yield from (_ignored if result.check_id == IGNORED else _hides)(run, keys, places)
+            told = [line.strip() for line in result.message.splitlines()]
+            yield from _ignored(keys, told, places) if result.check_id == IGNORED else _hides(run, keys, places)
 
 
-def _ignored(_run: Run, keys: list[str], places: _Places) -> Iterator[ConfigurationProblem]:
-    """One a key, which begins with its place: `rules[3].keywrods: ...`."""
-    for key in keys:
+def _ignored(keys: list[str], told: list[str], places: _Places) -> Iterator[ConfigurationProblem]:
+    """One a key, which begins with its place: `rules[3].keywrods: ...`; what is told begins with the name of a file."""
+    for index, key in enumerate(keys):
+        name = told[index].removesuffix(key).strip() if index < len(told) and told[index].endswith(key) else ""
+        in_file = {where: spot for (file, where), spot in places.by_file.items() if file == name}
+        known = in_file or places.by_place
         # A key that is quoted may hold a colon itself.
-        ends = [index for index, char in enumerate(key) if char == ":"]
-        spot = next((places.by_place[key[:end]] for end in ends if key[:end] in places.by_place), places.begin)
+        ends = [end for end, char in enumerate(key) if char == ":"]
+        spot = next((known[key[:end]] for end in ends if key[:end] in known), None)
+        spot = spot or next((Spot(one.file, 1) for one in in_file.values()), places.begin)
         yield ConfigurationProblem(IGNORED, ERROR, key, spot)
 
 

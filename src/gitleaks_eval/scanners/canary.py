@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
+from gitleaks_eval.scanners.load_errors import Refused
 from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scan, Scanner
 from gitleaks_eval.scenarios.recipe import DEFAULT_BRANCH, Commit, Part, Recipe
@@ -47,6 +48,7 @@ def check_canary(
     """Scan the canary; at least one of its secrets must be found, by value. `cores` is how many to use; None for all.
 
     Raises:
+        Refused: when it does not load the configuration.
         EvaluationError: when none is, or the report says what is not so: nothing that this scanner reports can be
             believed.
     """
@@ -60,6 +62,8 @@ def check_canary(
                 "in the configuration, is `[extend] useDefault = true` missing, or does an allowlist hide everything?"
             )
         problem = problem or misreported(scan, planted, _commit(scanner, repository))
+    except Refused:
+        raise
     except EvaluationError as error:
         problem = str(error)
     if problem:

@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,13 +73,19 @@ def complaints(log: str) -> list[str]:
 
 
 def warned(said: str, rule_id: str | None = None) -> str:
-    """Return the words of a scanner without what they quote of a configuration by value."""
+    """Return the words of a scanner that warns, without what they quote of a configuration by value."""
+    words = redacted(_EXCERPT.sub("", _FIELDS.sub("", said)), [rule_id] if rule_id else [])
+    return f"the scanner warns: {words}"
+
+
+def redacted(said: str, kept: Collection[str] = ()) -> str:
+    """Return words without what looks like a secret and is no word; what is `kept` is shown as it is."""
 
     def shown(match: re.Match[str]) -> str:
-        return match[0] if match[0] == rule_id or match[0].isalpha() else f"{match[0][:_KEPT]}…"
+        return match[0] if match[0] in kept or match[0].isalpha() else f"{match[0][:_KEPT]}…"
 
-    text = _LIKE_A_SECRET.sub(shown, _EXCERPT.sub("", _FIELDS.sub("", said)))
-    return f"the scanner warns: {text if len(text) <= _WORDS_AT_MOST else f'{text[:_WORDS_AT_MOST]}…'}"
+    text = _LIKE_A_SECRET.sub(shown, said)
+    return text if len(text) <= _WORDS_AT_MOST else f"{text[:_WORDS_AT_MOST]}…"
 
 
 def _expressions(configuration: Configuration) -> Iterator[_Expression]:

@@ -13,6 +13,7 @@ from gitleaks_eval.core.process import Finished, run_limited
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.expressions import ask_expressions, complaints, warned
+from gitleaks_eval.scanners.load_errors import NO_REGEX, REFUSES, load_error, refusal
 from gitleaks_eval.scanners.scan import kind_of_error
 
 BROKEN_AT_MOST = 10
@@ -21,7 +22,6 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _REGEX_ERROR = re.compile(r"error parsing regexp: ([^:`]*)(?:: `([^`]{1,8})`)?")
 _NO_SUCH_RULE = re.compile(r"WRN Disabled rule doesn't exist in extended config\. .*rule-id=(.*)")
 _NAMED_RULE = re.compile(r"\brule(?:[ _-]?id)?[ =:]+[\"']?([\w.-]+)", re.IGNORECASE)
-_REFUSED_KEY = re.compile(r"'([A-Za-z_.\[\]0-9]{1,80})' (?:expected type|cannot parse|cannot unmarshal)")
 
 
 def ask_scanner(build: ScannerBuild, configuration: Configuration, scratch: Path) -> list[Problem]:
@@ -42,11 +42,10 @@ def ask_scanner(build: ScannerBuild, configuration: Configuration, scratch: Path
     if _REGEX_ERROR.search(log):
         return _broken_regexes(build, configuration, scratch)
     if done.status:
-        # Its own words may quote what stands in the file: only a key of it is named.
-        refused = _REFUSED_KEY.search(log)
-        said = f"the value of {refused[1]}" if refused else kind_of_error(done).removeprefix(": ")
-        said = said or f"exit code {done.status}"
-        return [Problem(configuration.chain[0].path, "", f"the scanner refuses it: {said}")]
+        if said := load_error(log):
+            return [refusal(configuration, said)]
+        kind = kind_of_error(done).removeprefix(": ") or f"exit code {done.status}"
+        return [Problem(configuration.chain[0].path, "", f"{REFUSES}{kind}")]
     missing = {rule.strip() for rule in _NO_SUCH_RULE.findall(log)}
     return [
         *(
@@ -141,6 +140,6 @@ def _broken_regexes(build: ScannerBuild, configuration: Configuration, scratch: 
             break
         index, reason = broken
         path, where, _ = all_of_them[index]
-        problems.append(Problem(path, where, f"the regex does not compile: {reason}"))
+        problems.append(Problem(path, where, f"{NO_REGEX}{reason}"))
         all_of_them = all_of_them[index + 1 :]
     return problems

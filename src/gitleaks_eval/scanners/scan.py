@@ -25,6 +25,7 @@ from gitleaks_eval.scanners import IGNORE_FILES
 from gitleaks_eval.scanners.arguments import log_options
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.crashes import count_scan, keep_crash
+from gitleaks_eval.scanners.load_errors import Refused, load_error, words_of
 
 # Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
 LEAKS_FOUND = 42
@@ -33,14 +34,16 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _COMMITS = re.compile(r"\b(\d+) commits scanned")
 _BYTES = re.compile(r"scanned ~(\d+) bytes")
 _ERROR_LINE = re.compile(r" (?:FTL|ERR) |^panic:|^Error: ")
-# What a scanner complains of; the first that fits is named. Its own words are never shown: they may quote a secret.
+_NOT_LOADED, _NO_REGEX = "the configuration cannot be loaded", "a regex of the configuration does not compile"
+_REFUSAL = re.compile(f"{_NOT_LOADED}|{_NO_REGEX}")
+# What a scanner complains of; the first that fits is named. Its own words are shown of a configuration only, without
+# values: they may quote a secret.
 _KINDS_OF_ERROR = (
     (re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE), "no space left on the device"),
     (re.compile(r"out of memory|cannot allocate memory", re.IGNORECASE), "out of memory"),
     (re.compile(r"too many open files", re.IGNORECASE), "too many open files"),
-    (re.compile(r"regexp: Compile|error parsing regexp"), "a regex of the configuration does not compile"),
-    (re.compile(r"both \|regex\| and \|path\| are empty"), "a rule has neither a regex nor a path"),
-    (re.compile(r"load .*config|parsing config", re.IGNORECASE), "the configuration cannot be loaded"),
+    (re.compile(r"regexp: Compile|error parsing regexp"), _NO_REGEX),
+    (re.compile(r"load .*config|parsing config", re.IGNORECASE), _NOT_LOADED),
     (re.compile(r"unknown (?:shorthand )?(?:flag|command)", re.IGNORECASE), "it does not know an option"),
     (re.compile(r"dubious ownership|not a git repository|stderr is not empty|\[git\]", re.IGNORECASE), "git failed"),
     (re.compile(r"permission denied", re.IGNORECASE), "permission denied"),
@@ -241,7 +244,10 @@ def _crash(done: Finished) -> str:
 def _read_report(report: Path, done: Finished) -> list[dict[str, Any]]:
     if done.status not in {0, LEAKS_FOUND}:
         ended = f"exit code {done.status}" if done.status >= 0 else f"signal {-done.status}"
-        raise EvaluationError(f"ended with {ended}{kind_of_error(done)}")
+        kind = kind_of_error(done)
+        if _REFUSAL.search(kind):
+            raise Refused(f"ended with {ended}{kind}")
+        raise EvaluationError(f"ended with {ended}{kind}")
     try:
         # Opening a pipe would wait for ever, and a link could name any file.
         if not stat.S_ISREG(report.lstat().st_mode):
@@ -285,7 +291,8 @@ def kind_of_error(done: Finished) -> str:
     """The kind of error that the scanner's log tells of, behind a colon; empty where it tells of none."""
     errors = _error_lines(done)
     kind = next((kind for pattern, kind in _KINDS_OF_ERROR if pattern.search(errors)), "an error of no known kind")
-    return f": {kind}" if errors else ""
+    said = words_of(load_error(errors)) if kind == _NOT_LOADED else ""
+    return ": ".join(["", kind, *([said] if said else [])]) if errors else ""
 
 
 def _error_lines(done: Finished) -> str:
