@@ -165,6 +165,8 @@ def test_the_hook_lints_and_tests_rules_and_fails_for_each(tmp_path: Path, gitle
     own = "[[rules]]\nid = 'acme'\nregex = '''acme_[a-z0-9]{32}'''\nkeywords = ['acme_']\n"
     beside = "rules:\n  acme:\n    finds:\n      - { pattern: '%s_[a-z0-9]{32}', in: [yaml] }\n"
     states = [(RULES + own, beside % "acme", 0), (RULES + own, beside % "other", 1), (f"titel = 1\n{RULES}", "", 1)]
+    # What `gitleaks-eval lint` fails.
+    states.append((f"{RULES}[[allowlists]]\npaths = ['^deploy/']\n", "", 1))
     for config, tests, status in states:
         (tmp_path / ".gitleaks.toml").write_text(config, encoding="utf-8")
         (tmp_path / ".gitleaks-eval.yaml").write_text(tests, encoding="utf-8")

@@ -22,6 +22,9 @@ useDefault = true
 paths = ['(^|/)fixtures/']
 [[allowlists]]
 paths = ['(^|/)generated/']
+[[rules]]
+id = "shrunk"
+regex = '''shrunk_[a-z0-9]{20}'''
 """
 HEAD = """titel = "x"
 [extend]
@@ -40,6 +43,11 @@ paths = [
   '''^config/''',
   '(^|/)src/',
 ]
+[[allowlists]]
+paths = ['^deploy/']
+[[rules]]
+id = "shrunk"
+regex = '''shrunk_[a-z]{20}'''
 """
 
 
@@ -73,7 +81,9 @@ def commands(ran: Ran) -> list[tuple[str, str, str, str]]:
 
 FILE = "project/team conf/.gitleaks.toml"
 # What is asked, and the line, of each error.
-ERRORS = [("CL-1", 1), ("CL-1", 4), ("CL-2", 15), ("entries", 1), ("entry", 16), ("rule", 6)]
+ERRORS = [
+    *(("CL-1", 1), ("CL-1", 4), ("CL-2", 15), ("CL-2", 19), ("entries", 1), ("entry", 16), ("rule", 6), ("rule", 20)),
+]
 
 
 def test_annotations_are_few_errors_first_and_stand_at_their_lines(compared: Ran) -> None:
@@ -114,6 +124,23 @@ def test_the_code_quality_report_says_the_same(compared: Ran) -> None:
     assert len({one["fingerprint"] for one in rows}) == len(rows)
 
 
+NARROWED = "shrunk: does not find all that it finds with base/.gitleaks.toml"
+
+
+def test_a_rule_that_was_narrowed_stands_at_its_line_wherever_problems_stand(compared: Ran) -> None:
+    assert ("error", FILE, "20", NARROWED) in commands(compared)
+    (run,) = compared.json("configuration.sarif")["runs"]
+    assert NARROWED in [one["message"]["text"] for one in run["results"]]
+    assert NARROWED in [one["description"] for one in compared.json("code-quality.json")]
+    assert "- the rule itself finds less: 1 rule (shrunk)" in comment(compared)
+
+
+def test_an_entry_that_hides_a_secret_is_not_said_to_hide_nothing(compared: Ran) -> None:
+    everything = "\n".join([compared.text, *comment(compared)])
+    assert "team conf/.gitleaks.toml:19 path ^deploy/: hides 1 expected secret" in compared.text
+    assert "^deploy/: hides no usual place" not in everything
+
+
 def comment(ran: Ran, name: str = "comment.md") -> list[str]:
     return (ran.folder / RESULTS / name).read_text(encoding="utf-8").splitlines()
 
@@ -132,7 +159,7 @@ def test_the_comment_has_the_verdict_first_and_then_what_changed_alone(compared:
     assert "gone: " in text
     # The entry that both have is a number.
     assert "fixtures" not in text
-    assert re.search(r"^As before: 1 entry, 221 rules and \d+ places\.$", text, re.MULTILINE)
+    assert re.search(r"^As before: 1 entry, 222 rules and \d+ places\.$", text, re.MULTILINE)
 
 
 def test_the_summary_of_the_job_begins_with_the_verdict(compared: Ran) -> None:

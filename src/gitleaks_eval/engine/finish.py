@@ -29,12 +29,14 @@ from gitleaks_eval.engine.why_missed import why_missed
 from gitleaks_eval.judges.verdict import Judged
 from gitleaks_eval.reports.assembly import evaluated, make_run, real_evaluation
 from gitleaks_eval.reports.comparison import Compared
+from gitleaks_eval.reports.configuration_problems import count_hidden
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scanners.crashes import crashed_scans
 from gitleaks_eval.scenarios.places import Place
-from gitleaks_eval.scoring.comparison import Asked, compare, neighbours
+from gitleaks_eval.scoring.comparison import Asked, Pair, compare, neighbours
 from gitleaks_eval.scoring.evaluated import comparability
 from gitleaks_eval.scoring.real_differences import Real
+from gitleaks_eval.scoring.surveyed import with_secrets
 
 # Times of scans differ from one to the next: the median of so many, taken in turn, counts.
 TIMED_ROUNDS = 3
@@ -205,6 +207,8 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
         ),
         *neighbours(others, real),
     ]
+    by_name = {names[name]: run for name, run in runs.items()}
+    pairs = [_with_secrets(pair, by_name.get(pair.candidate)) for pair in pairs]
     hidden = {
         (names[name], scenario, *place): text
         for name, run in runs.items()
@@ -215,8 +219,21 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
         pairs,
         hidden,
         only=settings.only,
-        runs={names[name]: run for name, run in runs.items()},
+        runs=by_name,
     )
+
+
+def _with_secrets(pair: Pair, run: Run | None) -> Pair:
+    """The pair with the expected secrets that each wider entry hides, beside what it hides of the survey."""
+    if run is None or not pair.moves.widened:
+        return pair
+    hidden, told = count_hidden(run), []
+    # The second entry of a line is `.gitleaks.toml:5#2`.
+    named = [max(one for one in pair.moves.entries_wider if text.startswith(one)) for text in pair.moves.widened]
+    lines = [one.partition("#")[0] for one in named]
+    for spot, text in zip(lines, pair.moves.widened, strict=True):
+        told.append(with_secrets(text, hidden[spot], of_its_line=lines.count(spot) > 1))
+    return replace(pair, moves=replace(pair.moves, widened=tuple(told)))
 
 
 def _asked(session: Session, candidate: Candidate, run: Run) -> Asked:

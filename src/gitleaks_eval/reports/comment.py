@@ -20,6 +20,7 @@ LISTED_AT_MOST = 20
 NAMED_AT_MOST = 5
 LETTERS_AT_MOST = 400
 UNKNOWN = "hidden by no entry that is known"
+_NARROWED = "the rule itself finds less"
 _WORST_FIRST = (REGRESSION, INCOMPLETE, REVIEW, SAFE)
 _CUT = b"\nMore is in report.html.\n"
 
@@ -141,7 +142,10 @@ def _lost(compared: Compared, pair: Pair, run: Run | None) -> list[str]:
         lost[compared.hidden_by(pair, one) or UNKNOWN]["expected secret"].append(_secret(one))
     coverage = run.coverage.rows() if run and run.coverage else {"places": (), "rules": ()}
     places = {f"{row['family']}:{row['case']}": _cause(row) for row in coverage["places"]}
-    rules = {row["rule_id"]: _cause(row) for row in coverage["rules"]}
+    rules = {
+        row["rule_id"]: _NARROWED if row["status"] in {"fires", "reported_as"} else _cause(row)
+        for row in coverage["rules"]
+    }
     for name in pair.moves.rules_lost:
         lost[rules.get(name, "not in force any more")]["rule"].append(name)
     for name in pair.moves.places_lost:

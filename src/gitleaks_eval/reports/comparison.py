@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gitleaks_eval
@@ -70,9 +70,11 @@ class Compared:
 
     @property
     def under_review(self) -> Mapping[str, Run]:
-        """The runs of this comparison but the baseline's, by name."""
-        names = {pair.candidate for pair in self.deciding}
-        return {name: run for name, run in self.runs.items() if name in names}
+        """The runs of this comparison but the baseline's, by name, each with the rules that find less."""
+        lost = {
+            pair.candidate: dict.fromkeys(pair.moves.to_review().rules_lost, pair.baseline) for pair in self.deciding
+        }
+        return {name: replace(run, narrowed=lost[name]) for name, run in self.runs.items() if name in lost}
 
     def hidden_by(self, pair: Pair, lost: Difference) -> str | None:
         """Which entry of the candidate's configuration hides a finding that it lost."""

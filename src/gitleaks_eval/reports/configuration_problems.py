@@ -1,7 +1,7 @@
 """What is wrong with the configuration of a run, each with its file and line: for reports that stand beside code."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +76,7 @@ def configuration_problems(run: Run) -> list[ConfigurationProblem]:
     found = [
         *_of_lint(run, places),
         *(problem for result in run.surveys if (problem := _of_survey(result, places))),
+        *_narrowed(run, places),
         *_not_accepted(run, places),
     ]
     return sorted(found, key=lambda one: one.level != ERROR)
@@ -159,6 +160,21 @@ def _of_survey(result: CheckResult, places: _Places) -> ConfigurationProblem | N
     if result.outcome != FAILED or result.check_id not in ASKED:
         return None
     return ConfigurationProblem(result.check_id, ERROR, result.message, _spot(result, places))
+
+
+def _narrowed(run: Run, places: _Places) -> Iterator[ConfigurationProblem]:
+    """A rule of the configuration that finds less than with the baseline, where no test of it fails already."""
+    failed = {result.name for result in run.surveys if result.outcome == FAILED and result.check_id == RULE}
+    for rule_id, baseline in run.narrowed.items():
+        if rule_id in places.rules and rule_id not in failed:
+            message = f"{rule_id}: does not find all that it finds with {baseline}"
+            yield ConfigurationProblem(RULE, ERROR, message, places.rules[rule_id])
+
+
+def count_hidden(run: Run) -> Counter[str]:
+    """Count the expected secrets that each entry hides, by where it stands: `.gitleaks.toml:5`."""
+    lines = entry_lines(run)
+    return Counter(lines[text] for text in run.hidden.values() if text in lines)
 
 
 def _spot(result: CheckResult, places: _Places) -> Spot:

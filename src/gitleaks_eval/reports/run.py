@@ -56,6 +56,7 @@ class Run:
     `configuration` has the files under test, which are shown relative to `root`; None where analyses were there.
     `crashed` counts the scans that crashed, also where nothing needed them.
     `judge_context` is what judges are told beside the analyses, for those that run alone later.
+    `narrowed` has by id each rule that finds less than with a baseline, and which.
     `other_failures` are the tests of the same session, by node id, that failed and are no checks.
     """
 
@@ -88,6 +89,7 @@ class Run:
     root: Path = Path()
     judge_context: Mapping[str, Any] | None = None
     other_failures: Sequence[str] = ()
+    narrowed: Mapping[str, str] = field(default_factory=dict)
 
     def no_decision(self) -> str:
         """Why there is no decision."""

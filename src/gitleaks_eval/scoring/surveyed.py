@@ -22,6 +22,9 @@ _FAMILIES = {
 }
 
 
+_NO_PLACE = "hides no usual place"
+
+
 @dataclass(frozen=True, slots=True)
 class Hiding:
     """An entry of a configuration: its kind and text, `file:line`, and how many rules and places it hides."""
@@ -42,8 +45,17 @@ class Hiding:
         # At a path that is allowed all rules are silent: that says nothing of how wide it is.
         counts = ((0 if self.kind == BY_PATH else self.rules, "rule"), (self.places, "place"))
         parts = [numbered(count, name) for count, name in counts if count]
-        nothing = "hides no usual place" if self.kind == BY_PATH else "not measured"
+        nothing = _NO_PLACE if self.kind == BY_PATH else "not measured"
         return f"{self.where} {title}: {f'{does} ' + ' and '.join(parts) if parts else nothing}"
+
+
+def with_secrets(said: str, count: int, *, of_its_line: bool) -> str:
+    """Add to what an entry hides how many expected secrets it, or all entries of its line, hide."""
+    if not count:
+        return said
+    secrets = f"{'its line hides' if of_its_line else 'hides'} {numbered(count, 'expected secret')}"
+    head, nothing, _ = said.partition(_NO_PLACE)
+    return f"{head}{secrets}" if nothing else f"{said}; {secrets}"
 
 
 @dataclass(frozen=True, slots=True)
