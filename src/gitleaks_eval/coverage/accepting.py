@@ -45,19 +45,19 @@ class Accepted:
     others: Mapping[str, Acceptance] = field(default_factory=dict)
 
 
-def accepted_entries(subject: Subject, besides: Sequence[Beside]) -> Accepted:
+def accepted_entries(subject: Subject, besides: Sequence[Beside], flags: Sequence[Entry] = ()) -> Accepted:
     """Match acceptances with the user's own entries; what they hide is not looked at.
 
     An acceptance of an entry that this version of the scanner does not read is not stale.
     """
-    entries = subject.entries
+    entries = [*subject.entries, *flags]
     accepts = [one for beside in besides for one in beside.accepts]
     if not accepts:
         return Accepted({}, (), {})
     texts = {entry: entry_text(entry, subject.layers) for entry in entries}
     by = {entry: one for entry, text in texts.items() for one in accepts if _is_about(one, entry, text)}
     newest = subject.entries_read_by(Dialect(subject.dialect.scanner, None))
-    there = [(entry, entry_text(entry, subject.layers)) for entry in newest]
+    there = [(entry, entry_text(entry, subject.layers)) for entry in (*newest, *flags)]
     beside = set(acceptable(subject))
     known = {one.entry: one for one in accepts if one.entry in beside}
     # What is accepted of a build is not there for others, and stays.

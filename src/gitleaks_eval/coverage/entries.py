@@ -11,6 +11,8 @@ from gitleaks_eval.coverage.rules import Allowlist, Dialect, allowlists_below, e
 
 PATH, REGEX, STOPWORD, COMMIT, ALL = "path", "regex", "stopword", "commit", "all"
 DISABLED, OVERRIDE, FILTER = "disabled", "override", "filter"
+# A flag of the scanner, beside the entries of files.
+FLAG = "flag"
 _KINDS = {"paths": PATH, "regexes": REGEX, "stopwords": STOPWORD, "commits": COMMIT}
 
 

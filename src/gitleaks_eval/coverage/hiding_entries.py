@@ -8,7 +8,7 @@ from gitleaks_eval.config.beside import PLACES, RULES, Acceptance
 from gitleaks_eval.config.hiding import Entry as HidingEntry
 from gitleaks_eval.core.text import few, numbered, shown_path
 from gitleaks_eval.coverage.accepting import Accepted, may_match_more
-from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, PATH, Entry
+from gitleaks_eval.coverage.entries import DISABLED, FLAG, OVERRIDE, PATH, Entry
 from gitleaks_eval.coverage.places import Place
 from gitleaks_eval.coverage.places_hiding import Hidden
 from gitleaks_eval.coverage.probes import Growth, Hides, hold_against
@@ -133,6 +133,8 @@ class Measure:
 
     def _said(self, result: EntryResult, places: int, reason: str = "") -> str:
         entry = result.entry
+        if entry.kind == FLAG:
+            return reason or _measured(result, places, self.places)
         title = f"{entry.place} {shown_text(entry)}" if entry.kind != DISABLED else entry.place
         return f"{title}: {reason or _measured(result, places, self.places)}"
 

@@ -1,7 +1,7 @@
 """The map of a candidate from beginning to end: what to plant, the scans, and what they say."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,12 @@ from gitleaks_eval.config.chain import ConfigFile, Configuration
 from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.hiding import NOTHING_HIDES
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.flags import hidden_by_flags, merged
 from gitleaks_eval.coverage.places import PLAIN, Maker
 from gitleaks_eval.coverage.places_hiding import Hidden, hidden_by
 from gitleaks_eval.coverage.places_map import PlacesMap, lost_places, places_map
 from gitleaks_eval.coverage.places_scan import SOURCE, Look, Sight, ground, looking
+from gitleaks_eval.scanners.limits import Limit, limits, with_limits
 from gitleaks_eval.scanners.scan import Scanner
 
 NOTHING_HIDDEN = Hidden({}, {}, is_whole=True)
@@ -61,22 +63,32 @@ def survey(scanner: Scanner, configuration: Configuration, asked: Asked, naming:
     """
     own = None
     on = ground(scanner.mode, asked.seed, large=asked.large, kept_in=asked.kept_in)
-    look = looking(scanner, on)
+    # Without what makes it look at less: that is measured by itself.
+    bare = replace(scanner, args=with_limits(scanner.args, ()))
+    look = looking(bare, on)
     sight = look(configuration)
     if asked.own and not _has_the_default(configuration) and not _finds_the_plainest(sight):
         own = asked.own
         on = ground(scanner.mode, asked.seed, own.maker, large=asked.large, kept_in=asked.kept_in)
-        look = looking(scanner, on)
+        look = looking(bare, on)
         sight = look(configuration)
-    reference = look(reference_with(own.table) if own else SCANNERS_OWN) if configuration.chain else sight
+    reference_configuration = reference_with(own.table) if own else SCANNERS_OWN
+    reference = look(reference_configuration) if configuration.chain else sight
     if not own and not _finds_the_plainest(reference):
         # Without a reference nothing would count as hidden.
         raise EvaluationError(
-            f"{SOURCE}: {scanner.build.path} does not find the plainest secret with its own configuration; "
-            "leave out the flags that hide it"
+            f"{SOURCE}: {scanner.build.path} does not find the plainest secret with its own configuration"
         )
     lost = lost_places(sight, reference)
     hidden = naming(configuration, lost, look) if lost else NOTHING_HIDDEN
+    if limits(scanner.args):
+
+        def with_flags(kept: Collection[Limit]) -> Sight:
+            limited = replace(scanner, args=with_limits(scanner.args, kept))
+            return looking(limited, on)(reference_configuration)
+
+        hidden = merged(hidden, hidden_by_flags(scanner.args, reference, with_flags))
+        sight = looking(scanner, on)(configuration)
     is_known = _finds_the_plainest(reference) and not _is_plainly_unknown(hidden)
     return places_map(on.secrets if is_known or _has_the_default(configuration) else (), sight, reference, hidden)
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.config.hiding import Entry as Hider
 from gitleaks_eval.core.text import few, shown_path
 from gitleaks_eval.coverage.entries import Entry
 from gitleaks_eval.coverage.firing import ALLOWLISTED as RULE_ALLOWLISTED
 from gitleaks_eval.coverage.firing import FIRES, NEVER_FIRES, NOT_SAMPLED, REPORTED_AS, Firing, OffRule
+from gitleaks_eval.coverage.flags import FLAGS
 from gitleaks_eval.coverage.layers import Spot
 from gitleaks_eval.coverage.places_map import PlacesMap
 from gitleaks_eval.coverage.result import ACCEPTED, ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, Status
@@ -85,6 +87,11 @@ class Tested:
     def _ids(self, status: str) -> str:
         return few([rule.rule_id for rule in self.firing.rules if rule.status == status], LISTED_AT_MOST)
 
+    def _hiders(self, status: Status) -> Iterator[Hider]:
+        for placed in self.places.placed:
+            if placed.status == status:
+                yield from placed.hidden_by
+
     def _about_places(self, counts: Mapping[Status, int]) -> Iterator[str]:
         hidden: tuple[tuple[Status, str], ...] = (
             (ALLOWLISTED, "allowlisted by"),
@@ -94,12 +101,10 @@ class Tested:
             by_none = sum(one.status == status and not one.hidden_by for one in self.places.placed)
             if blamed := counts[status] - by_none:
                 hiding = most(
-                    self.titles.get((one.index, one.address)) or one.title(self.root)
-                    for placed in self.places.placed
-                    if placed.status == status
-                    for one in placed.hidden_by
+                    self.titles.get((one.index, one.address)) or one.title(self.root) for one in self._hiders(status)
                 )
-                yield f"{blamed} {text} {named(hiding)}"
+                by_flags = {one.file for one in self._hiders(status)} == {FLAGS}
+                yield f"{blamed} {text.replace('allowlisted', 'hidden') if by_flags else text} {named(hiding)}"
             if by_none:
                 yield f"in {by_none} no rule in force finds what the scanner's own find, and no entry hides it"
         if counts[NOT_SCANNED]:

@@ -10,7 +10,7 @@ from gitleaks_eval.config.beside import Acceptance, Beside, is_of_build
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.text import numbered, shown_path
 from gitleaks_eval.coverage.accepting import Accepted, accepted_entries, entry_text
-from gitleaks_eval.coverage.entries import Entry
+from gitleaks_eval.coverage.entries import FLAG, Entry
 from gitleaks_eval.coverage.firing import ALLOWLISTED as RULE_ALLOWLISTED
 from gitleaks_eval.coverage.firing import FIRES, NEVER_FIRES, NOT_SAMPLED, REPORTED_AS, Firing, RuleResult
 from gitleaks_eval.coverage.hiding_entries import Hiding, Measure, acceptance_name, silenced_by, stale_text
@@ -56,6 +56,8 @@ def entry_names(entries: Iterable[Entry], configuration: Configuration, root: Pa
     names = {}
     for entry in listed:
         name = f"{shown_path(entry.file, root) if entry.file else 'builtin'}:{lines.get(entry, 1)}"
+        if entry.kind == FLAG:
+            name = entry.text
         seen[name] += 1
         names[entry] = name if seen[name] == 1 else f"{name}#{seen[name]}"
     return names
@@ -71,6 +73,7 @@ def coverage_of(  # noqa: PLR0913 - what it judges, each under its name
     besides: Sequence[Beside] = (),
     strict: bool = False,
     hidden: Hidden | None = None,
+    flags: Sequence[Entry] = (),
 ) -> Coverage:
     """Judge a survey.
 
@@ -83,8 +86,9 @@ def coverage_of(  # noqa: PLR0913 - what it judges, each under its name
         besides: what stands beside the files of the configuration, acceptances among it.
         strict: whether an entry that is not accepted fails, and what may be deleted.
         hidden: what each entry hides of the places with the usual values; as in `places`, unless it is given.
+        flags: those of the scanner that are among `entries`.
     """
-    known = accepted_entries(subject, besides)
+    known = accepted_entries(subject, besides, flags)
     judging = _Judging(subject, firing, places, entries, root, known=known, strict=strict, hidden=hidden)
     return judging.coverage()
 
@@ -195,7 +199,8 @@ class _Judging:
     def _notices(self) -> Iterator[str]:
         """What may be deleted."""
         for one in self.hiding:
-            if one.result.status in {DEAD, REDUNDANT} and not one.places:
+            is_idle = one.result.status in {DEAD, REDUNDANT} and not one.places
+            if is_idle and one.result.entry.kind != FLAG:
                 also = f" and {acceptance_name(one.accepted, self.root)}" if one.accepted else ""
                 by = one.result.covered_by
                 covered = f", covered by {self._blame([by])} {shown_text(by)}" if by else ""
@@ -285,7 +290,10 @@ class _Judging:
 
     def _entry_row(self, one: Hiding) -> dict[str, Any]:
         result = one.result
-        file, line = one.name.partition("#")[0].rsplit(":", 1)
+        file, _, line = one.name.partition("#")[0].rpartition(":")
+        if result.entry.kind == FLAG:
+            flags = [other.result.entry for other in self.hiding if other.result.entry.kind == FLAG]
+            file, line = str(result.entry.file), str(flags.index(result.entry) + 1)
         return {
             "entry": shown_text(result.entry),
             "kind": result.entry.kind,
@@ -323,7 +331,7 @@ def _titles(names: Mapping[Entry, str]) -> dict[Spot, str]:
     return {
         entry.spot: f"{names[entry]} {text if len(text) <= SAID_AT_MOST else f'{text[:SAID_AT_MOST]}…'}"
         for entry, text in said.items()
-    }
+    } | {entry.spot: entry.text for entry in names if entry.kind == FLAG}
 
 
 def _is_of(entry: Entry, rule: RuleResult) -> bool:

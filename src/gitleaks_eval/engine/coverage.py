@@ -35,6 +35,7 @@ from gitleaks_eval.engine.own_tests import check_rules, named_tests, own_verdict
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.scanners.build import ScannerBuild
+from gitleaks_eval.scanners.limits import timeout_of
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
     build = session.build(candidate.name) or ScannerBuild("", candidate.scanner.scanner, "", "", "", "git", None)
     subject = later.subject.subject_of(candidate.configuration, build, session.settings.seed)
     besides = session.beside[candidate.name]
+    flags = later.flags.flag_entries(candidate.args)
+    entries = [*subject.entries, *flags]
     names = {
         OWN_RULES: [build.name] * later.standing.is_asked(subject),
         RULE: [rule.id for rule in subject.effective.rules],
@@ -98,13 +101,11 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
             for place in later.places.usual_places()
             if not place.is_dropped and (FORMS in session.settings.surveys or not place.is_large)
         ],
-        ENTRY: list(
-            later.verdict.entry_names(subject.entries, candidate.configuration, session.settings.root).values()
-        ),
-        TOGETHER: ["all"] * bool(subject.entries),
+        ENTRY: list(later.verdict.entry_names(entries, candidate.configuration, session.settings.root).values()),
+        TOGETHER: ["all"] * bool(entries),
         ACCEPTANCE: [
             later.hiding_entries.acceptance_name(one, session.settings.root)
-            for one in later.accepting.accepted_entries(subject, besides).stale
+            for one in later.accepting.accepted_entries(subject, besides, flags).stale
         ],
         TEST: [name for name, _, _ in named_tests(besides, session.settings.root)],
     }
@@ -220,12 +221,18 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
         places = ahead.result() if ahead else places_seen(own)
     hidden = hidden_usually(own, places)
     besides, strict = session.beside[candidate.name], settings.strict
+    measured = [*entries, *later.flags.flag_results(scanner.args, places.hidden)]
+    flags = later.flags.flag_entries(scanner.args)
     coverage = replace(
         later.verdict.coverage_of(
-            subject, firing, places, entries, settings.root, besides=besides, strict=strict, hidden=hidden
+            subject, firing, places, measured, settings.root, besides=besides, strict=strict, hidden=hidden, flags=flags
         ),
         forms=forms,
     )
+    if said := timeout_of(scanner.args):
+        tested = f"{coverage.tested}; {said} ends a scan early, and what it cuts off is not measured"
+        weak = [*coverage.weak, f"{said}: what it cuts off is not measured"]
+        coverage = replace(coverage, tested=tested, whole=False, weak=weak)
     return _with_unreadable(coverage, subject, firing) if RULES in settings.surveys else coverage
 
 

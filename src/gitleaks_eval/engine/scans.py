@@ -102,6 +102,7 @@ class ProvenScanner:
         Raises:
             EvaluationError: when the scan is not accepted, or git takes too long to count.
         """
+        scanner = replace(scanner, planted=False)
         with turn(self.turns, _cores()), self._under_way(name):
             repository = BuiltRepository(path, count())
             there = scanner.to_read(repository)
@@ -177,7 +178,7 @@ def prove(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None 
     counters = json.loads(scanned_canary(bench, secrets, stop).read_bytes())
     canary = Canary(canary_repository(bench, secrets), tuple(secrets), **counters)
     owed = owed_in(Path(bench.folder)) if bench.owes_canary else None
-    return ProvenScanner(scanner_of(bench, stop), canary, Path(bench.turns), owed)
+    return ProvenScanner(replace(scanner_of(bench, stop), planted=True), canary, Path(bench.turns), owed)
 
 
 def owed_in(folder: Path) -> Path:
@@ -199,7 +200,7 @@ def scanned_canary(bench: Bench, secrets: Sequence[Secret], stop: threading.Even
     repository = canary_repository(bench, secrets)
 
     def make() -> bytes:
-        scanner = scanner_of(bench, stop)
+        scanner = replace(scanner_of(bench, stop), planted=True)
         try:
             scan = check_canary(scanner, repository, secrets)
         except Refused as error:

@@ -19,6 +19,7 @@ from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.subjects import Subjects
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scanners.build import ScannerBuild
+from gitleaks_eval.scanners.limits import limits
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
@@ -250,8 +251,12 @@ class Session:
 
 
 def _beside(candidate: Candidate, root: Path) -> tuple[Beside, ...]:
-    """Return what stands beside a configuration; of a build alone, what is accepted of it in rootdir."""
+    """Return what stands beside a configuration; without one, what is accepted in rootdir of a build and its flags."""
     if candidate.configuration is None or candidate.configuration.chain:
         return files_beside(candidate.configuration)
-    there = ((one, tuple(two for two in one.accepts if is_of_build(two.entry))) for one in file_at(root / NAME))
-    return tuple(Beside(one.path, one.layers, accepts=accepts) for one, accepts in there if accepts)
+    flags = {one.text for one in limits(candidate.args)}
+    found = []
+    for one in file_at(root / NAME, (0,)):
+        accepts = tuple(two for two in one.accepts if is_of_build(two.entry) or two.entry in flags)
+        found += [Beside(one.path, one.layers, accepts=accepts)] * bool(accepts)
+    return tuple(found)

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from functools import cached_property, reduce
 from operator import or_
 from pathlib import Path
@@ -99,7 +100,7 @@ class Workbench:
         Raises:
             EvaluationError: when there is none.
         """
-        return scanner_of(self.bench, self._stop)
+        return replace(scanner_of(self.bench, self._stop), planted=True)
 
     def start(self, names: Iterable[str]) -> None:
         """Make the analyses of these subjects ahead, in this order; first of all scan the canary."""

@@ -100,7 +100,7 @@ def _about_survey(coverage: Coverage) -> str:
             "with `--gitleaks-allow-unreadable-rules` a run without its rules ends with status 0"
         )
     if coverage.hides:
-        names = [line.split(" ", 1)[0] for line in coverage.hides]
+        names = [str(one["name"]) for one in coverage.offers if f"{one['name']} {one['said']}" in coverage.hides]
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
         return f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
     if coverage.lacks:

@@ -5,7 +5,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.text import printable
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
+from gitleaks_eval.scanners.limits import limits
 from gitleaks_eval.scanners.load_errors import Refused
 from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scan, Scanner
@@ -61,6 +63,11 @@ def check_canary(
                 f"it found none of {len(planted)} planted secrets; "
                 "in the configuration, is `[extend] useDefault = true` missing, or does an allowlist hide everything?"
             )
+            if flags := limits(scanner.args):
+                problem = (
+                    f"it found none of {len(planted)} planted secrets with "
+                    f"{', '.join(printable(flag.text) for flag in flags)}; leave out the flag that hides them"
+                )
         problem = problem or misreported(scan, planted, _commit(scanner, repository))
     except Refused:
         raise

@@ -25,6 +25,7 @@ from gitleaks_eval.scanners import IGNORE_FILES
 from gitleaks_eval.scanners.arguments import log_options
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.crashes import count_scan, keep_crash
+from gitleaks_eval.scanners.dates import moved
 from gitleaks_eval.scanners.load_errors import Refused, load_error, words_of
 
 # Exit code 1 means leaks or an error; with a code of our own for leaks, 1 is always an error.
@@ -86,7 +87,7 @@ class Scanner:
 
     `decode_depth` overrides the default of the build. `mode` is what is scanned: `git`, the history, `dir`, the files
     of HEAD, or `staged`, the index (of a repository without one, HEAD) before the first commit. `args` are further
-    flags, passed as given.
+    flags, passed as given; in repositories that are `planted` dates in them count from the newest commit.
     """
 
     build: ScannerBuild
@@ -97,6 +98,7 @@ class Scanner:
     decode_depth: int | None = None
     mode: Mode = "git"
     args: tuple[str, ...] = ()
+    planted: bool = False
 
     def scan(
         self, repository: Path, *, obey_allow: bool = True, ignore_lists: bool = False, cores: int | None = None
@@ -111,6 +113,9 @@ class Scanner:
             EvaluationError: when the scan failed, its report or exit code cannot be believed, or the files
                 cannot be written.
         """
+        if self.planted and (args := moved(self.args, repository)) != self.args:
+            dated = replace(self, args=args, planted=False)
+            return dated.scan(repository, obey_allow=obey_allow, ignore_lists=ignore_lists, cores=cores)
         if self.mode == "staged":
             with _private_folder(self.scratch) as folder:
                 stage(repository, folder / "staged")
@@ -134,7 +139,7 @@ class Scanner:
         """What git is asked for to know what there is to read in this mode, with the options that the scanner has."""
         if self.mode == "staged":
             return staged_diff(repository.path)
-        options = log_options(self.args)
+        options = log_options(moved(self.args, repository.path) if self.planted else self.args)
         return (*LOG_WITH_OPTIONS, *options.split(" ")) if self.mode == "git" and options is not None else LOG
 
     def _scan(self, source: Path, failure: re.Pattern[str], *, obey_allow: bool, cores: int | None) -> Scan:
