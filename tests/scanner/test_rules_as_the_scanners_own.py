@@ -197,7 +197,7 @@ def test_a_build_of_an_unknown_version_that_fires_less_than_the_nearest_known_on
     result.stdout.fnmatch_lines(
         [
             "WEAK_PASS  *",
-            "next: look at 1 rule that never fire*",
+            "next: look at what never fires (aws-access-token); *",
             "WEAK  1 rule of gitleaks 8.30.1, the nearest known build, never fire*: aws-access-token",
         ]
     )
@@ -215,7 +215,7 @@ def test_what_such_a_build_does_not_fire_is_accepted_for_that_version_alone(
     accepted = run(None, "--gitleaks-accept", "--gitleaks-yes", program=program)
     assert accepted.ret == 0
     written_there = (pytester.path / ".gitleaks-eval.yaml").read_text(encoding="utf-8")
-    assert "entry: 'silent rules of gitleaks 8.99.0', hides: { places: 0, rules: 1 }" in written_there
+    assert "entry: 'silent rules of gitleaks 8.99.0', hides: { places: 0, rules: 1" in written_there
     result = run(None, "-q", program=program)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["PASS  *"])

@@ -51,7 +51,7 @@ def _decisions(runs: Mapping[str, Run]) -> Iterator[str]:
 def _unreadable(runs: Mapping[str, Run]) -> Iterator[str]:
     for name, run in runs.items():
         if run.coverage and run.coverage.unreadable and not run.partial:
-            yield _of(name, "the rules of the scanner cannot be read, so none of them was tested")
+            yield _of(name, f"none of the scanner's rules was tested: {run.coverage.unreadable}")
 
 
 def _unheard(runs: Mapping[str, Run]) -> Iterator[str]:

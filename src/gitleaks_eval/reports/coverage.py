@@ -95,16 +95,20 @@ def _about_failed(run: Run, failed: Collection[str]) -> str:
 def _about_survey(coverage: Coverage) -> str:
     """What is to do where no test fails, and yet something is hidden or not known."""
     if coverage.unreadable:
-        return (
-            "name the scanner's own program (`--gitleaks-binary`), and no script around it; "
-            "with `--gitleaks-allow-unreadable-rules` a run without its rules ends with status 0"
+        # Others are read, and are not what the scanner goes by.
+        is_script = "cannot be read" in coverage.unreadable
+        advice = (
+            "name the scanner's own program (`--gitleaks-binary`), and no script around it"
+            if is_script
+            else "run again"
         )
+        return f"{advice}; with `--gitleaks-allow-unreadable-rules` a run without its rules ends with status 0"
     if coverage.hides:
         names = [str(one["name"]) for one in coverage.offers if f"{one['name']} {one['said']}" in coverage.hides]
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
         return f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
     if coverage.lacks:
-        return f"look at {numbered(len(coverage.lacks), 'rule')} that never fire: `gitleaks-eval accept`"
+        return f"look at what never fires ({few(coverage.lacks, NAMED_AT_MOST)}); what is meant so, accept it"
     return "look at what was not tested"
 
 

@@ -36,7 +36,7 @@ def test_a_decision_of_fail_and_what_could_not_be_evaluated_are_reasons_and_name
 def test_rules_that_cannot_be_read_are_a_reason_unless_that_is_allowed() -> None:
     unreadable = SimpleNamespace(unreadable="a script")
     runs = {"": run("WEAK_PASS", coverage=unreadable)}
-    why = ["the rules of the scanner cannot be read, so none of them was tested"]
+    why = ["none of the scanner's rules was tested: a script"]
     assert why_failing(runs, None, None) == why
     assert why_failing(runs, compared(SAFE), None, compares=True) == why
     assert why_failing(runs, None, None, allows_unreadable=True) == []
