@@ -267,8 +267,11 @@ def _pair_lines(pair: Pair) -> Iterator[str]:
         yield f"- {pair.verdict} between the two; it has no share in the exit status"
     for reason in (*pair.reasons, *pair.moves.widened):
         yield f"- {markdown(reason)}"
-    if pair.time_ratio is not None:
-        yield f"- scans take {pair.time_ratio:.2f} times as long"
+    real = sorted(after / before for before, after in (one.times_ms or (0, 0) for one in pair.real.compared) if before)
+    if real:
+        yield f"- scans of real repositories take {real[0]:.1f} to {real[-1]:.1f} times as long"
+    elif pair.time_ratio is not None:
+        yield f"- a scan of the canary, a small repository, takes {pair.time_ratio:.2f} times as long"
     for kind, title in _TITLES.items():
         yield from _differences(title, getattr(pair.differences, kind))
     changes = [("worse", one) for one in pair.checks_worse] + [("better", one) for one in pair.checks_better]

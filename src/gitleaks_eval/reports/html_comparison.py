@@ -10,6 +10,10 @@ from gitleaks_eval.reports.html_views import TELLING, heat, rate, region_of
 
 WORST_FIRST = ("REGRESSION", "INCOMPLETE", "REVIEW", "SAFE")
 ROWS_AT_MOST = 500
+# A shorter scan is mostly the start of the program; and one scan each differs by as much as this from another.
+TELLING_MS, NOISE = 1_000, 0.2
+CANARY_TIME = "time of a scan of a small planted repository (the canary; median of repeated scans)"
+REAL_TIME = "time of the scans of real repositories (one each)"
 _BAD = {
     "lost": "Lost",
     "new": "New and not expected",
@@ -43,11 +47,12 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of a candidate: its text, how it differs from the baseline's, and whether that is worse."""
+    """A number of a candidate: its text, how it differs from the baseline's, and whether that is worse, or neither."""
 
     text: str
     change: str = ""
     is_worse: bool = False
+    is_neutral: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,9 @@ def next_of(verdict: str) -> str:
     return _NEXT[verdict]
 
 
-def numbers(candidates: Sequence[Document], reports: Mapping[str, Document]) -> list[tuple[str, list[Number]]]:
+def numbers(
+    candidates: Sequence[Document], reports: Mapping[str, Document], pairs: Sequence[Document] = ()
+) -> list[tuple[str, list[Number]]]:
     """What was tested and how well, a row a metric; differences are to the first candidate, the baseline."""
     tested = [
         {tile.title: tile for tile in tiles(reports[one["name"]])} if one["name"] in reports else {}
@@ -89,9 +96,39 @@ def numbers(candidates: Sequence[Document], reports: Mapping[str, Document]) -> 
     for name, title, of in _RATES:
         rows.append((title, [_rate(one, candidates[0], name, of) for one in candidates]))
     rows.append(("documented score (0 to 5)", [_score(one, candidates[0]) for one in candidates]))
+    real = {one["name"]: _real_times(one["name"], pairs) for one in candidates}
     if any(one.get("scan_ms") is not None for one in candidates):
-        rows.append(("time of a scan", [_time(one, candidates[0]) for one in candidates]))
+        is_start = bool(any(real.values())) or (candidates[0].get("scan_ms") or 0) < TELLING_MS
+        rows.append((CANARY_TIME, [_time(one, candidates[0], is_start=is_start) for one in candidates]))
+    if any(real.values()):
+        rows.append((REAL_TIME, [_real_time(one["name"], pairs, real[one["name"]]) for one in candidates]))
     return rows
+
+
+def _real_times(name: str, pairs: Sequence[Document]) -> list[float]:
+    """The times that a candidate took for each real repository, in milliseconds."""
+    as_candidate = [row["scan_ms"][1] for row in _timed(name, pairs)]
+    # The baseline's are the same in each pair.
+    first = next((pair for pair in pairs if pair["baseline"] == name), None)
+    return as_candidate or [row["scan_ms"][0] for row in _timed(first["candidate"] if first else "", pairs)]
+
+
+def _timed(candidate: str, pairs: Sequence[Document]) -> list[Document]:
+    of_it = (pair.get("real") or () for pair in pairs if pair["candidate"] == candidate)
+    return [row for rows in of_it for row in rows if row.get("scan_ms")]
+
+
+def _real_time(name: str, pairs: Sequence[Document], times: Sequence[float]) -> Number:
+    if not times:
+        return Number("none")
+    ratios = sorted(after / before for before, after in (row["scan_ms"] for row in _timed(name, pairs)) if before)
+    text = f"{sum(times) / 1000:.1f} s"
+    if not ratios:
+        return Number(text)
+    low, high = f"{ratios[0]:.1f}", f"{ratios[-1]:.1f}"
+    change = f"{low if low == high else f'{low} to {high}'} times as long"
+    is_worse, is_better = ratios[0] > 1 + NOISE, ratios[-1] < 1 - NOISE
+    return Number(text, change, is_worse, is_neutral=not (is_worse or is_better))
 
 
 def _tile(tile: Tile | None, baseline: Tile | None) -> Number:
@@ -121,7 +158,8 @@ def _changed(value: float, before: float | None) -> Number:
     return Number(f"{value:.2f}", f"{change:+.2f}" if change else "", change < 0)
 
 
-def _time(one: Document, baseline: Document) -> Number:
+def _time(one: Document, baseline: Document, *, is_start: bool) -> Number:
+    """A time with how it differs; where it is mostly that of a start, it says nothing of repositories."""
     if one.get("scan_ms") is None:
         return Number("none")
     spread, known = one.get("scan_ms_spread"), baseline.get("scan_ms_spread")
@@ -129,7 +167,9 @@ def _time(one: Document, baseline: Document) -> Number:
     if one is baseline or not baseline.get("scan_ms"):
         return Number(text)
     if spread and known and spread[0] <= known[1] and known[0] <= spread[1]:
-        return Number(text, "within noise")
+        return Number(text, "within noise", is_neutral=True)
+    if is_start:
+        return Number(text, f"{one['scan_ms'] - baseline['scan_ms']:+.0f} ms", is_neutral=True)
     return Number(
         text, f"{one['scan_ms'] / baseline['scan_ms']:.1f} times as long", one["scan_ms"] > baseline["scan_ms"]
     )

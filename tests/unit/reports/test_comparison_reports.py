@@ -138,7 +138,7 @@ def test_the_markdown_shows_each_kind_of_difference_and_the_error_book() -> None
     book = lines[lines.index("### Error book of 8.30.1") :]
     assert "| github-pat | 1 | one: d.py:5 | 0 |  |" in book
     assert "| jwt | 0 |  | 1 | one: new.py:1 |" in book
-    assert "- scans take 1.50 times as long" in lines
+    assert "- a scan of the canary, a small repository, takes 1.50 times as long" in lines
 
 
 def test_a_hostile_name_is_shown_and_never_obeyed() -> None:

@@ -325,3 +325,40 @@ def test_a_rule_of_which_nothing_is_known_is_not_green() -> None:
         one["by_rule"] = {"github-pat": {"tp": 0, "fp": 0, "fn": 0, "recall": None, "precision": None}}
     (row,) = rule_rows(compared["candidates"], {})
     assert set(row.cells) == {("not asked", "heat-none")}
+
+
+def test_a_time_says_of_what_it_is_and_a_start_is_not_called_slow() -> None:
+    compared, reports = comparison()
+    for one, (middle, spread) in zip(
+        compared["candidates"], ((86.0, [80.0, 90.0]), (206.0, [200.0, 210.0])), strict=True
+    ):
+        one.update(scan_ms=middle, scan_ms_spread=spread)
+    page = b"".join(comparison_page(compared, reports)).decode()
+    assert "time of a scan of a small planted repository (the canary; median of repeated scans)" in page
+    assert '206 ms (200 to 210) <strong class="soft">+120 ms</strong>' in page
+    assert "times as long" not in page
+    nothing: dict[str, list[object]] = {kind: [] for kind in ("lost", "new", "moved", "relabelled", "severity_changed")}
+    times = {"web": [1000.0, 1300.0], "shop": [2000.0, 3800.0]}
+    compared["pairs"][0]["real"] = [
+        {"repository": name, "same": 9, "scan_ms": both, **nothing} for name, both in times.items()
+    ]
+    page = b"".join(comparison_page(compared, reports)).decode()
+    assert "2.4 times" not in page
+    assert '<td>3.0 s</td><td>5.1 s <strong class="worse">1.3 to 1.9 times as long</strong></td>' in page
+    compared["pairs"][0]["real"][0]["scan_ms"] = [1000.0, 1000.0]
+    page = b"".join(comparison_page(compared, reports)).decode()
+    assert '<strong class="soft">1.0 to 1.9 times as long</strong>' in page
+
+
+def test_the_trend_has_the_median_time_of_planted_repositories_alone() -> None:
+    (first, *_) = runs = documents()
+    times = {"a": 80, "b": 90, "c": 400, "corpus": 90_000}
+    first["results"] = [
+        {"check_id": "SP-1", "scenario": name, "message": "", "outcome": "passed", "actual": time, "nodeid": ""}
+        for name, time in times.items()
+    ]
+    first["corpora"] = {"by_scenario": {"corpus": {}}}
+    text = Read(b"".join(trend_page(runs)).decode()).text
+    assert "time of a scan of a planted repository (ms, median of all)" in text
+    assert " 90 " in text[: text.index("By date")]
+    assert "90570" not in text
