@@ -6,7 +6,7 @@ COPY . /source
 RUN python -m pip install --no-cache-dir /source && rm -rf /source
 RUN useradd --create-home --uid 10001 gitleaks-eval
 USER 10001
-ENV HOME=/home/gitleaks-eval PYTHONDONTWRITEBYTECODE=1
+ENV HOME=/home/gitleaks-eval PYTHONDONTWRITEBYTECODE=1 PYTEST_ADDOPTS="-p no:cacheprovider"
 RUN python -c "from gitleaks_eval.scanners.install import installed_binary as got; got('8.30.1', print)"
 WORKDIR /work
-ENTRYPOINT ["gitleaks-eval", "-p", "no:cacheprovider"]
+ENTRYPOINT ["gitleaks-eval"]

@@ -194,9 +194,20 @@ def test_the_image_has_a_scanner_of_a_user_that_is_not_root(gitleaks: Callable[[
     assert PINNED_VERSION in installs
     assert gitleaks(PINNED_VERSION).exists()
     assert ended.stderr == ""
-    entry = json.loads(found[-1][1])
-    assert entry[0] == "gitleaks-eval"
-    assert read_line([*entry[1:], "--config=a.toml"]).arguments[-2:] == ["-p", "no:cacheprovider"]
+    assert json.loads(found[-1][1]) == ["gitleaks-eval"]
+
+
+@pytest.mark.parametrize("given", [[], ["lint"], ["explain", "--help"], ["compare"], ["--output=/tmp/results"]])
+def test_the_image_takes_each_line_as_the_command_does(given: list[str]) -> None:
+    program, *before = json.loads(instructions()[-1][1])
+    assert program == "gitleaks-eval"
+    line = read_line([*before, *given])
+    assert line.subcommand == (given[0] if given and not given[0].startswith("-") else "run")
+
+
+def test_the_image_writes_no_cache_into_the_folder_that_is_mounted() -> None:
+    (environment,) = (shlex.split(rest) for name, rest in instructions() if name == "ENV")
+    assert "PYTEST_ADDOPTS=-p no:cacheprovider" in environment
 
 
 def test_the_how_to_names_what_there_is() -> None:
