@@ -9,6 +9,9 @@ import pytest
 from builders import git
 
 from gitleaks_eval import command
+from gitleaks_eval.coverage import explained_text, explaining
+from gitleaks_eval.coverage.asker import Asker
+from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scenarios.pattern import generate
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -167,3 +170,63 @@ rules:
     (tmp_path / ".gitleaks-eval.yaml").write_text(text.format("acme", "2,1"), encoding="utf-8")
     status, said = told("try", "acme", config=OWN)
     assert (status, ":4:9: `pattern`: " in said) == (4, True)
+
+
+def test_what_the_ignore_file_hides_is_not_reported_and_its_line_is_named(
+    told: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "a.py").write_text(f'# nothing\ntoken = "{PAT}"\n', encoding="utf-8")
+    git(tmp_path, "add", "a.py")
+    git(tmp_path, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "-m", "a")
+    head = git(tmp_path, "rev-parse", "HEAD").decode().strip()
+    (tmp_path / ".gitleaksignore").write_text("# meant so\na.py:github-pat:2\n", encoding="utf-8")
+    status, text = told("explain", "a.py:2")
+    assert (status, text.splitlines()[1:3]) == (
+        1,
+        ["not reported  a.py:2", "stopped  github-pat  ignore file: .gitleaksignore:2 hides it"],
+    )
+    (tmp_path / ".gitleaksignore").write_text(f"{head}:a.py:github-pat:2\n", encoding="utf-8")
+    status, text = told("explain", f"{head[:10]}:a.py:2")
+    assert (status, "stopped  github-pat  ignore file: .gitleaksignore:1 hides it\n" in text) == (1, True)
+    # The same line of the next commit is reported.
+    status, text = told("explain", "a.py:2")
+    assert (status, f".gitleaksignore:1 hides it, as commit {head[:8]} has it" in text) == (0, True)
+    (tmp_path / "a.py").unlink()
+    (tmp_path / ".gitleaksignore").unlink()
+    assert told("explain", f"{head}:a.py:2")[0] == 0
+    assert told("explain", f"{head}:a.py:1")[0] == 1
+    assert told("explain", f"{head}:b.py:1")[0] == 4
+    assert told("explain", "abcdef1:a.py:1")[0] == 4
+
+
+def test_a_text_on_standard_input_is_explained_at_the_path_that_is_named(
+    told: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for arguments, status in (((), 0), (("--as=vendor/a.py",), 1)):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(f'token = "{PAT}"\n'.encode())))
+        ended, text = told("explain", *arguments, config=f"{EXTENDS}[allowlist]\npaths = ['^vendor/']\n")
+        assert ended == status
+        assert ("my.toml [allowlist] paths[0]" in text) == bool(status)
+    assert told("explain", "--as=../a.py", "my.toml")[0] == 4
+
+
+def test_a_line_of_a_large_file_is_asked_about_with_what_stands_around_it(
+    told: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scanned: list[int] = []
+    real = explained_text.build_text
+
+    def built(asker: Asker, text: explained_text.Text) -> BuiltRepository:
+        scanned.append(len(text.content))
+        return real(asker, text)
+
+    monkeypatch.setattr(explaining, "build_text", built)
+    lines = ["nothing = 'to see here, and more of it'"] * 20_000
+    lines[15_000] = f'token = "{PAT}"{ALLOW}'
+    (tmp_path / "large.py").write_text("\n".join(lines), encoding="utf-8")
+    status, text = told("explain", "large.py:15001")
+    assert (status, "stopped  github-pat  inline comment: " in text) == (1, True)
+    # All of it is scanned once, as it is.
+    assert scanned[0] > 20_000 * 30
+    assert max(scanned[1:]) < 1 << 16

@@ -15,6 +15,10 @@ from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
 NEUTRAL = "quartz/opal/feldspar.conf"
 
 
+# What is asked of a line of a large file: so much of what stands around it. No rule of a scanner looks farther.
+LARGE, AROUND = 1 << 16, 1 << 14
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """A file by its path in a repository and its content; `line` is the one that is meant, None for all of it."""
@@ -33,6 +37,22 @@ class Text:
         text = self.content.decode("utf-8", "replace")
         lines = text.split("\n")
         return text if self.line is None else "".join(lines[self.line - 1 : self.line])
+
+
+def around_line(text: Text) -> Text:
+    """Cut a large text down to the lines around the one that is meant; what may be no text to git stays whole."""
+    if text.line is None or len(text.content) <= LARGE or b"\0" in text.content:
+        return text
+    lines = text.content.split(b"\n")
+    first = last = text.line - 1
+    before = after = 0
+    while first > 0 and before + len(lines[first - 1]) < AROUND:
+        first -= 1
+        before += len(lines[first]) + 1
+    while last + 1 < len(lines) and after + len(lines[last + 1]) < AROUND:
+        last += 1
+        after += len(lines[last]) + 1
+    return replace(text, content=b"\n".join(lines[first : last + 1]) + b"\n", line=text.line - first)
 
 
 def without_comments(text: Text, scanner: str) -> Text:

@@ -12,7 +12,14 @@ from gitleaks_eval.config.tables import ALLOWLISTS, FILTERS, named, tables, valu
 from gitleaks_eval.core.text import few, shown_path
 from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.entries import DISABLED, OVERRIDE, STOPWORD, Entry, builtin_entries
-from gitleaks_eval.coverage.explained_text import NEUTRAL, Text, build_text, readable_text, without_comments
+from gitleaks_eval.coverage.explained_text import (
+    NEUTRAL,
+    Text,
+    around_line,
+    build_text,
+    readable_text,
+    without_comments,
+)
 from gitleaks_eval.coverage.foreseeing import entropy
 from gitleaks_eval.coverage.foreseen_entries import entries_about, ready_for
 from gitleaks_eval.coverage.hidden_values import Found
@@ -48,10 +55,14 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The rules that report a text, and of those that do not the nearest, each with what stops it."""
+    """The rules that report a text, and of those that do not the nearest, each with what stops it.
+
+    `found` are the rules that report it with the lines on which they do.
+    """
 
     reported: tuple[str, ...]
     stopped: tuple[Stopped, ...]
+    found: frozenset[tuple[str, int]] = frozenset()
 
 
 def explain(subject: Subject, asker: Asker, text: Text, root: Path, only: Collection[str] = ()) -> Explanation:
@@ -67,10 +78,12 @@ def explain(subject: Subject, asker: Asker, text: Text, root: Path, only: Collec
     Raises:
         EvaluationError: when a scan fails.
     """
-    reported = _at(asker.under_test(build_text(asker, text)), text)
-    return Explanation(
-        tuple(sorted(reported)), tuple(_Explaining(subject, asker, text, root, only).stopped(set(reported)))
-    )
+    found = [one for one in asker.under_test(build_text(asker, text)) if _stands_in(one, text)]
+    reported = {str(one["RuleID"]) for one in found}
+    # A thousand variants of rules are asked: of a large file only about what stands around the line.
+    stopped = _Explaining(subject, asker, around_line(text), root, only).stopped(reported)
+    places = frozenset((str(one["RuleID"]), int(one["StartLine"])) for one in found)
+    return Explanation(tuple(sorted(reported)), tuple(stopped), places)
 
 
 @dataclass(slots=True)
@@ -223,10 +236,15 @@ def _at(findings: Findings, text: Text) -> dict[str, Mapping[str, Any]]:
     """By rule, the first finding in the file, at the line where one is named."""
     found: dict[str, Mapping[str, Any]] = {}
     for one in findings:
-        first, last = int(one["StartLine"]), int(one.get("EndLine", one["StartLine"]))
-        if str(one["File"]).replace("\\", "/") == text.path and (text.line is None or first <= text.line <= last):
+        if _stands_in(one, text):
             found.setdefault(str(one["RuleID"]), one)
     return found
+
+
+def _stands_in(finding: Mapping[str, Any], text: Text) -> bool:
+    first, last = int(finding["StartLine"]), int(finding.get("EndLine", finding["StartLine"]))
+    is_there = str(finding["File"]).replace("\\", "/") == text.path
+    return is_there and (text.line is None or first <= text.line <= last)
 
 
 def _found(finding: Mapping[str, Any], text: Text) -> Found:
