@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ran import Ran, run
+from ran import RESULTS, Ran, run
 
 PLACES = "--gitleaks-only=places,entries"
 VERSION = "--gitleaks-version=8.30.1"
@@ -108,6 +108,20 @@ def test_a_flag_is_accepted_like_any_other_entry(tmp_path: Path) -> None:
     ran = run(tmp_path, "--gitleaks-eval", "-q", PLACES, VERSION, flags)
     assert [row["status"] for row in rows(ran).values()] == ["accepted"]
     assert "accepted, hidden by --log-opts=--first-parent" in ran.text
+
+
+def test_beside_a_configuration_flags_and_entries_are_told_apart_in_all_reports(tmp_path: Path) -> None:
+    text = "[extend]\nuseDefault = true\n[allowlist]\npaths = ['^places/b']\n"
+    (tmp_path / ".gitleaks.toml").write_text(text, encoding="utf-8")
+    flags = "--gitleaks-args=--log-opts=--first-parent"
+    ran = run(tmp_path, "--gitleaks-eval", "-q", PLACES, VERSION, flags)
+    assert ran.status == 0, ran.text
+    assert {row["entry"]: row["status"] for row in rows(ran).values()} == {
+        "^places/b": "live",
+        "--log-opts=--first-parent": "live",
+    }
+    assert "look at 2 entries that may hide secrets (.gitleaks.toml:4, --log-opts=--first-parent)" in ran.text
+    assert "--log-opts=--first-parent hides" in (ran.folder / RESULTS / "configuration.sarif").read_text("utf-8")
 
 
 def test_a_flag_is_measured_in_the_mode_of_its_candidate(tmp_path: Path) -> None:

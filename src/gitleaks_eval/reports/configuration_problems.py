@@ -63,8 +63,10 @@ class _Places(NamedTuple):
     top: Path
 
     def named(self, name: str) -> Spot:
-        """The spot that a test calls `my.toml:4` or `my.toml:4#2`."""
+        """The spot that a test calls `my.toml:4` or `my.toml:4#2`; a flag of the scanner stands in no file."""
         file, _, line = name.rpartition(":")
+        if not file or not line.partition("#")[0].isdecimal():
+            return self.begin
         return Spot(shown_path(self.root / file, self.top), int(line.partition("#")[0]))
 
 
