@@ -146,13 +146,14 @@ def test_rules_under_other_ids_count_as_not_found_and_those_who_mean_it_accept_t
     rules: list[dict[str, Any]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    kept = [one for one in rules if one["id"] in KEPT]
+    # Without the rule whose 1,400 stop words are as many entries.
+    kept = [one for one in rules if one["id"] in KEPT - {"generic-api-key"}]
     content = written([{**one, "id": f"acme-{one['id']}"} for one in kept])
     result = run(content, "-q")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "tested: 6 of 6 rules, 0 of 222 as the scanner's own*",
+            "tested: 5 of 5 rules, 0 of 222 as the scanner's own*",
             "FAILED  scanners_rules  * 222 are not in force, other rules report what * find; * `gitleaks-eval accept`",
         ]
     )
@@ -161,7 +162,7 @@ def test_rules_under_other_ids_count_as_not_found_and_those_who_mean_it_accept_t
     assert accepted.ret == 0
     result = run(content, "-q")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["PASS  *", "tested: 6 of 6 rules, 0 of 222 as the scanner's own, accepted*"])
+    result.stdout.fnmatch_lines(["PASS  *", "tested: 5 of 5 rules, 0 of 222 as the scanner's own, accepted*"])
 
 
 def test_a_copy_of_the_scanners_own_configuration_needs_no_second_set_of_samples(
