@@ -239,6 +239,8 @@ def test_init_writes_the_workflow_of_the_docs_and_never_over_a_file(tmp_path: Pa
     path = tmp_path / ".github/workflows/gitleaks-eval.yml"
     assert path.read_text(encoding="utf-8") in (ROOT / "docs/in-a-pull-request.md").read_text(encoding="utf-8")
     assert f"--scanner-version={PINNED_VERSION}" in path.read_text(encoding="utf-8")
+    # What can be installed today: nothing has been released.
+    assert "gitleaks-eval @ git+https://github.com/gitleaks-eval/gitleaks-eval@" in path.read_text(encoding="utf-8")
     path.write_text("mine\n", encoding="utf-8")
     again = run(tmp_path, "init")
     assert again.returncode == 4

@@ -377,7 +377,7 @@ def test_help_without_end_passes_nothing(evaluate: Evaluate, pytester: pytest.Py
 
 # Scanners that are Gitleaks by their help, and fail when they scan.
 
-STOPPED = "took longer than 1 s and was stopped"
+STOPPED = "took longer than 1 s and was stopped; allow more seconds with --gitleaks-scan-timeout"
 NOTHING = "canary: it found none of 6 planted secrets"
 SCANS = {
     "hangs-in-a-child": (

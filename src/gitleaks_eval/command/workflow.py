@@ -1,6 +1,8 @@
 """`gitleaks-eval init`: a job for CI, written where there is none."""
 
+import json
 import sys
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from gitleaks_eval.core.resources import data
@@ -8,6 +10,9 @@ from gitleaks_eval.core.text import printable
 
 WRITTEN, REFUSED = 0, 4
 PLACE = Path(".github", "workflows", "gitleaks-eval.yml")
+
+
+_BRANCH = b'gitleaks-eval@main"'
 
 
 def write_workflow(folder: Path) -> int:
@@ -29,9 +34,18 @@ def _problem(folder: Path) -> str:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
-            file.write(data("workflow.yml").read_bytes())
+            file.write(data("workflow.yml").read_bytes().replace(_BRANCH, b"gitleaks-eval@" + _commit() + b'"'))
     except FileExistsError:
         return f"{PLACE} is there already and stays as it is; move it away to have a new one"
     except OSError as error:
         return f"{PLACE} cannot be written: {error.strerror or error}"
     return ""
+
+
+def _commit() -> bytes:
+    """The commit of the repository that we are installed from; the branch where nobody knows it."""
+    try:
+        installed = json.loads(distribution("gitleaks-eval").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        installed = {}
+    return str(installed.get("vcs_info", {}).get("commit_id") or "main").encode()

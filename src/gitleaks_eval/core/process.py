@@ -34,6 +34,9 @@ class Finished:
     peak_kib: int | None = None
 
 
+_LONG = "took longer than"
+
+
 def run_limited(  # noqa: PLR0913 - what a process has; each is a word
     command: Sequence[str],
     folder: Path,
@@ -43,11 +46,12 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
     *,
     start_in: Path | None = None,
     at_most: int | None = None,
+    limited_by: str = "",
 ) -> Finished:
     """Run a program in `folder`, which is private to it: all that it writes belongs there.
 
     `start_in` is where it starts instead, when what it reads is to be its current folder. `at_most` are the bytes that
-    there may be in `folder`, 1 GiB where nothing is said.
+    there may be in `folder`, 1 GiB where nothing is said. `limited_by` is the option that sets the seconds.
 
     It runs in a process group of its own, which is killed however this ends, and when this process dies. Output goes
     to files, not pipes: a child that it leaves behind cannot keep us waiting.
@@ -81,7 +85,8 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
             watch.end()
         # It may have ended before the watch looked again.
         if reason := watch.reason or _too_much(folder, limit):
-            raise EvaluationError(reason)
+            advice = f"; allow more seconds with {limited_by}" if limited_by and reason.startswith(_LONG) else ""
+            raise EvaluationError(f"{reason}{advice}")
         if not folder.is_dir():
             raise EvaluationError("removed the folder that it was run in")
         return Finished(status, duration_ms, _text(stdout), _text(stderr), watch.peak_kib)
@@ -126,7 +131,7 @@ class _Watch(threading.Thread):
         if self._stopping is not None and self._stopping.is_set():
             return "was stopped"
         if time.monotonic() >= self._deadline:
-            return f"took longer than {self._seconds:g} s and was stopped"
+            return f"{_LONG} {self._seconds:g} s and was stopped"
         return _too_much(self._folder, self._at_most)
 
 

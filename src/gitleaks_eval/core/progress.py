@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 
 # After so many seconds something is said, and after so many more again.
-SECONDS, AGAIN = 5.0, 30.0
+SECONDS, AGAIN = 5.0, 5.0
 
 
 @contextlib.contextmanager

@@ -146,7 +146,12 @@ class ProvenScanner:
             raise EvaluationError(f"the scan does not count: {problem} (repository {repository.path})")
 
     def _under_way(self, name: str) -> contextlib.AbstractContextManager[None]:
-        return under_way(self.turns.parent / UNDER_WAY, f"scanning {printable(name)}")
+        return scan_under_way(self.turns, self.scanner.build, name)
+
+
+def scan_under_way(turns: Path, build: ScannerBuild, what: str) -> contextlib.AbstractContextManager[None]:
+    """Leave a note of what is scanned, and by which scanner, beside the turns of a run."""
+    return under_way(turns.parent / UNDER_WAY, f"scanning {printable(what)} with {build.name} {build.version}")
 
 
 def scanner_of(bench: Bench, stop: threading.Event | None = None) -> Scanner:
@@ -202,7 +207,8 @@ def scanned_canary(bench: Bench, secrets: Sequence[Secret], stop: threading.Even
     def make() -> bytes:
         scanner = replace(scanner_of(bench, stop), planted=True)
         try:
-            scan = check_canary(scanner, repository, secrets)
+            with scan_under_way(Path(bench.turns), scanner.build, "the canary"):
+                scan = check_canary(scanner, repository, secrets)
         except Refused as error:
             said = refused_lines(bench, scanner.build) or [str(error)]
         else:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from gitleaks_eval.core.progress import AGAIN, SECONDS, still
+from gitleaks_eval.core.progress import SECONDS, still
 
 EVERY_SECONDS = 0.5
 # In the private folder of a run.
@@ -29,15 +29,22 @@ def under_way(folder: Path, doing: str) -> Iterator[None]:
 
 
 class Watch:
-    """Says of each note that is older than `SECONDS` what it says, now and then, from a thread of its own."""
+    """Says what has been under way for the longest time, whenever nothing was said for `SECONDS`.
+
+    It looks from a thread of its own.
+    """
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
         self._folder = folder
         self._say = say
-        self._next: dict[Path, float] = {}
+        self._heard = time.monotonic()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="gitleaks-eval-watch", daemon=True)
         self._thread.start()
+
+    def heard(self) -> None:
+        """Whoever waits has just been told something else."""
+        self._heard = time.monotonic()
 
     def stop(self) -> None:
         """Wait for the end of the thread."""
@@ -46,16 +53,17 @@ class Watch:
 
     def _watch(self) -> None:
         while not self._stop.wait(EVERY_SECONDS):
-            for note in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
-                # It is gone when that has ended.
+            if time.monotonic() - self._heard >= SECONDS - EVERY_SECONDS:
+                # A note is gone when that has ended.
                 with contextlib.suppress(OSError):
-                    self._look(note)
+                    self._look()
 
-    def _look(self, note: Path) -> None:
-        seconds = time.time() - note.stat().st_mtime
-        if seconds > self._next.get(note, SECONDS):
-            self._next[note] = seconds + AGAIN
-            self._say(still(note.read_text(encoding="utf-8"), seconds))
+    def _look(self) -> None:
+        notes = sorted((note.stat().st_mtime, note) for note in self._folder.iterdir())
+        if notes:
+            began, note = notes[0]
+            self._say(still(note.read_text(encoding="utf-8"), time.time() - began))
+            self.heard()
 
 
 def to_terminal() -> Callable[[str], None]:

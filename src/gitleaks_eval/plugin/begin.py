@@ -155,6 +155,8 @@ class Begin:
         """Take a report into the ledger, and let it be told."""
         self._recorder.record(report)
         self._is_telling = self._names_tests
+        if self._watch and report.when == "call":
+            self._watch.heard()
         try:
             return (yield)
         finally:
@@ -218,7 +220,7 @@ class Begin:
             terminal.flush()
 
     def _share(self, folder: Path) -> None:
-        if self._config.get_verbosity() >= 0 and self._config.pluginmanager.has_plugin("terminalreporter"):
+        if self._config.pluginmanager.has_plugin("terminalreporter"):
             self._watch = Watch(folder / UNDER_WAY, to_terminal())
         titles = [self._judged_title(one) for one in self._under_test]
         judges = self._part.judging is not None or self._part.pairwise is not None

@@ -155,6 +155,7 @@ class Scanner:
                 self.stop,
                 # Files are reported, and allowed by a configuration, under the path that is given.
                 start_in=source if self.mode == "dir" else None,
+                limited_by="--gitleaks-scan-timeout",
             )
             if how := _crash(done):
                 keep_crash(self.scratch, how)

@@ -4,6 +4,8 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -131,7 +133,22 @@ def groups_of(groups: list[Group], start: str) -> Any:
 
 
 def test_a_command_is_quoted_for_a_shell() -> None:
-    assert command("a.py::test_x[a b'; rm -rf /]") == "pytest --gitleaks-eval 'a.py::test_x[a b'\"'\"'; rm -rf /]'"
+    asked = "pytest --gitleaks-eval -k 'test_x[a and b and rm and -rf and /]'"
+    assert command("../site-packages/a.py::test_x[a b'; rm -rf /]") == asked
+
+
+@pytest.mark.parametrize("name", ["path:src/@types/a.ts", "a b", "x and y", "rule-1", "é (1)", "$(touch it)", "a=b"])
+def test_a_command_of_a_page_runs_the_test_that_it_stands_beside(pytester: pytest.Pytester, name: str) -> None:
+    pytester.makepyfile(
+        f"import pytest\n@pytest.mark.parametrize('x', [1], ids=[{name!r}])\ndef test_it(x): pass\n"
+        "def test_other(): pass\n"
+    )
+    # Only pytest itself is asked: the option of ours would begin an evaluation.
+    line = command(f"elsewhere/test_that.py::test_it[{name}]").replace(
+        "pytest --gitleaks-eval", f"{sys.executable} -mpytest"
+    )
+    ended = subprocess.run(line, shell=True, cwd=pytester.path, capture_output=True, text=True, check=False)  # noqa: S602 - a page has it for a shell
+    assert "1 passed, 1 deselected" in ended.stdout, ended.stdout + ended.stderr
 
 
 def test_of_few_secrets_no_rate_is_said() -> None:
