@@ -109,10 +109,10 @@ def test_accept_lists_every_entry_once_and_writes_it(team: Team) -> None:
     assert stat.S_IMODE((team.folder / NAME).stat().st_mode) == 0o644
 
 
-def test_the_second_run_is_a_strong_pass_and_shows_what_is_accepted(team: Team) -> None:
+def test_the_second_run_is_a_pass_and_no_strong_one_and_shows_what_is_accepted(team: Team) -> None:
     assert team.second.status == 0
-    line = team.second.line("STRONG_PASS")
-    assert line.startswith("STRONG_PASS  8 of 11 expected secrets found, 3 accepted, 0 unexpected")
+    line = team.second.line("PASS")
+    assert line.startswith("PASS  8 of 11 expected secrets found, 3 accepted, 0 unexpected")
     report, before = team.report, team.before
     assert schema_problems("report", report) == []
     assert {row["status"] for row in report["coverage"]["entries"]} == {"accepted"}

@@ -35,8 +35,8 @@ class Coverage:
     name (`rule:jwt`, `place:path:src/a.png`, `entry:my.toml:4`). `tested` is one sentence of numbers, and `hides` has
     a line for each entry that hides something and is not accepted, `accepted` for one that is, `notices` for what may
     be deleted; `offers` say what an acceptance of each entry would, and `forgiven` are the rules that are silent for
-    accepted entries alone. A run is not `whole` where something is hidden and
-    not accepted. `replaced` has a line for each rule that does not find what the scanner's own finds, `lacks` the
+    accepted entries alone. A run is not `whole` where something is hidden,
+    accepted or not. `replaced` has a line for each rule that does not find what the scanner's own finds, `lacks` the
     rules that a known build fires and this one does not, and `scanners_rules` both as evaluation_report.json has them.
     `weak` has the reasons why the decision is WEAK_PASS at best, and `unreadable` why the rules of the scanner are not
     known. `forms` says by rule and form whether it fires, where that was asked.

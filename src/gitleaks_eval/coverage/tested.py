@@ -71,9 +71,11 @@ class Tested:
             yield f"{said}{', accepted' * are_accepted}"
         if others := len(self.firing.switched_off) - len(self.switched_off):
             yield f"{others} more of {self.scanner}'s own are not in force"
-        if counts[RULE_ALLOWLISTED]:
-            hiding = [one for rule in self.firing.rules for one in rule.hidden_by]
-            yield f"{counts[RULE_ALLOWLISTED]} allowlisted by {self._blamed(hiding)}"
+        hidden = [rule.hidden_by for rule in self.firing.rules if rule.status == RULE_ALLOWLISTED]
+        for is_accepted, text in ((False, "allowlisted by"), (True, "accepted, allowlisted by")):
+            found = [by for by in hidden if (bool(by) and all(one in self.accepted for one in by)) == is_accepted]
+            if found:
+                yield f"{len(found)} {text} {self._blamed(one for by in found for one in by)}"
         if counts[NEVER_FIRES]:
             yield f"{counts[NEVER_FIRES]} never fire: {self._ids(NEVER_FIRES)}"
         if counts[NOT_SAMPLED]:

@@ -163,7 +163,9 @@ class _Judging:
             lacks=sorted(self.standing.lacks),
             scanners_rules=self.standing.row,
             weak=list(self.standing.weak),
-            whole=not hiding and not missing and not self.measure.is_too_much(silent, self.measure.rules),
+            whole=not any(one.hides for one in self.hiding)
+            and not missing
+            and not self.measure.is_too_much(silent, self.measure.rules),
         )
 
     def _lacks_rules(self) -> bool:
@@ -282,7 +284,7 @@ class _Judging:
             "own": rule.own,
             "samples": rule.samples,
             "found": rule.found,
-            "status": rule.status,
+            "status": ACCEPTED if self._is_forgiven(rule) else rule.status,
             "reported_as": rule.reported_as,
             "hidden_by": self._blame(rule.hidden_by) or None,
             "reason": rule.reason or None,

@@ -26,6 +26,7 @@ LISTED_AT_MOST = 200
 NAMED_AT_MOST = 3
 REPLACED_AT_MOST = 4
 NOTHING_TO_MEND = "nothing to mend"
+ACCEPTED_ALONE = f"{NOTHING_TO_MEND}: what is hidden is accepted"
 
 
 def tested_lines(run: Run) -> Iterator[str]:
@@ -109,7 +110,7 @@ def _about_survey(coverage: Coverage) -> str:
         return f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
     if coverage.lacks:
         return f"look at what never fires ({few(coverage.lacks, NAMED_AT_MOST)}); what is meant so, accept it"
-    return "look at what was not tested"
+    return ACCEPTED_ALONE if coverage.accepted else "look at what was not tested"
 
 
 def _about_judges(run: Run) -> str:

@@ -35,7 +35,7 @@ _RATES = (
 )
 NOT_THERE = ("not there", "heat-none")
 # Of a rule that does not fire; one that could not be asked is neither good nor bad.
-_HEAT = {"never_fires": "heat-0", "allowlisted": "heat-0", "not_sampled": "heat-none"}
+_HEAT = {"never_fires": "heat-0", "allowlisted": "heat-0", "accepted": "heat-none", "not_sampled": "heat-none"}
 _KINDS = {
     "lost": "lost",
     "new": "new",

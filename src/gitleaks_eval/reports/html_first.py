@@ -74,8 +74,9 @@ def tiles(document: Document) -> list[Tile]:
     if coverage:
         rules = Counter(row["status"] for row in coverage["rules"])
         off = len(coverage["switched_off"])
-        said = _notes({"switched off": off, "could not be asked": rules["not_sampled"]})
-        found.append(Tile("rules fire", rules["fires"] + rules["reported_as"], rules.total() + off, said))
+        said = _notes({"accepted": rules["accepted"], "switched off": off, "could not be asked": rules["not_sampled"]})
+        fire = rules["fires"] + rules["reported_as"]
+        found.append(Tile("rules fire", fire, rules.total() + off, said, rules["accepted"]))
         places = Counter(row["status"] for row in coverage["places"])
         hidden = places["allowlisted"] + places["accepted"]
         never = {"accepted": places["accepted"], "more are never scanned by the scanner": places["not_scanned"]}

@@ -120,15 +120,16 @@ def guard(  # noqa: PLR0913 - what may lower it, each under its name
 ) -> str:
     """The decision that leads: structure alone must not carry a scanner that loses or invents secrets.
 
-    `faulty` is a configuration that fails its lint: nobody knows what else it does not do. With `uncovered` a
-    test of a rule, a place or an entry failed; with `narrowed` the configuration hides something that it may hide;
-    `weak` is a survey that allows no more than WEAK_PASS, or a check that failed and that nothing excuses.
+    What is accepted is not found all the same: it is PASS at best. `faulty` is a configuration that fails its lint:
+    nobody knows what else it does not do. With `uncovered` a test of a rule, a place or an entry failed; with
+    `narrowed` the configuration hides something that it may hide; `weak` is a survey that allows no more than
+    WEAK_PASS, or a check that failed and that nothing excuses.
     """
     if incomplete or findings.missed or findings.unevaluated or uncovered:
         return "FAIL"
     if faulty or weak or findings.moved or findings.relabelled or findings.unexpected or findings.unlabelled:
         return "FAIL" if decision == "FAIL" else "WEAK_PASS"
-    return "PASS" if narrowed and decision == _BEST else decision
+    return "PASS" if (narrowed or findings.accepted) and decision == _BEST else decision
 
 
 def make_scorecard(  # noqa: PLR0913 - as `guard`

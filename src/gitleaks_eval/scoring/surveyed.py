@@ -8,7 +8,7 @@ from gitleaks_eval.config.beside import Upgrade
 from gitleaks_eval.core.text import few, numbered
 
 FOUND = frozenset({"fires", "reported_as"})
-SEEN = frozenset({"seen", "accepted"})
+SEEN = "seen"
 NOT_ASKED, NEVER_FIRES, ACCEPTED = "not_asked", "never_fires", "accepted"
 # An entry that may hide something, as far as is known; one that was accepted is no news.
 HIDES = frozenset({"live", "no_witness"})
@@ -176,7 +176,7 @@ def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] 
         return None
     rules = {row["rule_id"]: row["status"] in FOUND for row in coverage["rules"]}
     places = {
-        f"{row['family']}:{row['case']}": row["status"] in SEEN
+        f"{row['family']}:{row['case']}": row["status"] == SEEN
         for row in coverage["places"]
         if row["status"] != NOT_ASKED
     }
@@ -193,7 +193,8 @@ def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] 
     )
     silent = frozenset(row["rule_id"] for row in coverage["rules"] if row["status"] == NEVER_FIRES and row.get("own"))
     unseen = frozenset(f"{row['family']}:{row['case']}" for row in coverage["places"] if row["status"] == ACCEPTED)
-    accepted = _accepted_rules(entries, coverage.get("switched_off", ())).union(forgiven)
+    silenced = (row["rule_id"] for row in coverage["rules"] if row["status"] == ACCEPTED)
+    accepted = _accepted_rules(entries, coverage.get("switched_off", ())).union(forgiven, silenced)
     return Surveyed(rules, places, entries, silent, accepted, unseen)
 
 
@@ -215,15 +216,17 @@ def moves(
     return Moves(
         rules_lost=tuple(name for name in lost if name not in forgiven),
         rules_gained=tuple(_only(after.rules, before.rules)),
-        places_lost=tuple(name for name in _only(before.places, after.places) if name in after.places),
+        places_lost=tuple(
+            name
+            for name in _only(before.places, after.places)
+            if name in after.places and name not in after.accepted_places
+        ),
         places_gained=tuple(name for name in _only(after.places, before.places) if name in before.places),
         entries_wider=tuple(dict.fromkeys(one.where for one in wider)),
         widened=tuple(one.said for one in sorted(wider, key=lambda one: (-one.places, -one.rules, one.where))),
         rules_accepted=tuple(name for name in lost if name in forgiven),
         places_accepted=tuple(
-            name
-            for name in after.places
-            if name in after.accepted_places and before.places.get(name) and name not in before.accepted_places
+            name for name in after.places if name in after.accepted_places and before.places.get(name)
         ),
     )
 

@@ -8,7 +8,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+import yaml
 
+from gitleaks_eval.config.beside import read_document
 from gitleaks_eval.config.chain import ConfigFile, Configuration
 from gitleaks_eval.config.hiding import Entry as HidingEntry
 from gitleaks_eval.coverage import standing
@@ -324,3 +326,19 @@ def test_what_fires_or_is_seen_in_one_and_not_in_the_other_is_lost_or_gained() -
 
 def test_where_nothing_was_asked_there_is_nothing_to_compare() -> None:
     assert surveyed_from(None) is None
+
+
+def test_what_is_accepted_is_called_so_and_is_never_whole() -> None:
+    item = {"entry": "^docs/", "hides": {"places": 40, "rules": 8}, "why": "known", "since": "2026-01-01"}
+    text = yaml.safe_dump({"accept": [item]})
+    beside = read_document({"accept": [item]}, text, ROOT / ".gitleaks-eval.yaml", (0,))
+    silent = RuleResult("r7", own=False, samples=1, found=0, status="allowlisted", hidden_by=(DOCS,))
+    entries = [EntryResult(DOCS, "live", 9, 9, ordinary=("r7",))]
+    coverage = coverage_of(subject(), firing(silent), places(20), entries, ROOT, besides=[beside])
+    assert {one.outcome for one in coverage.verdicts.values()} <= {"passes", "not_applicable"}
+    assert not coverage.whole
+    assert [row["status"] for row in coverage.rules if row["rule_id"] == "r7"] == ["accepted"]
+    assert sum(row["status"] == "accepted" for row in coverage.places) == 20
+    assert coverage.tested.startswith("tested: 7 of 8 rules (1 accepted, allowlisted by my.toml:11 ^docs/), 20 of 40 ")
+    assert guard("STRONG_PASS", FindingCounts(), incomplete=False, narrowed=not coverage.whole) == "PASS"
+    assert guard("STRONG_PASS", FindingCounts(expected=2, detected=1, accepted=1), incomplete=False) == "PASS"

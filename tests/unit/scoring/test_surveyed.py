@@ -193,3 +193,40 @@ def test_no_comparison_has_more_lines_than_a_screen_shows() -> None:
     assert sum(line.startswith("REGRESSION") for line in lines) == 2
     assert {line.split()[0] for line in lines} >= {"LOST", "WIDER"}
     assert any(line.startswith("WIDER  and ") for line in lines)
+
+
+def survey(**places: str) -> Surveyed:
+    rows = [{"family": "path", "case": case, "status": status} for case, status in places.items()]
+    found = surveyed_from({"rules": [], "places": rows})
+    assert found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lost", "gained", "accepted"),
+    [
+        ("not_scanned", "accepted", 0, 0, 0),
+        ("allowlisted", "accepted", 0, 0, 0),
+        ("accepted", "not_scanned", 0, 0, 0),
+        ("accepted", "seen", 0, 1, 0),
+        ("seen", "accepted", 0, 0, 1),
+        ("seen", "allowlisted", 1, 0, 0),
+    ],
+)
+def test_a_place_that_accepted_entries_hide_is_not_seen_and_so_no_gain(
+    before: str, after: str, lost: int, gained: int, accepted: int
+) -> None:
+    """What 8.18.4 skips and an accepted entry hides from 8.30.1 was said to be scanned by 8.30.1 alone."""
+    found = moves(survey(a=before), survey(a=after))
+    assert (len(found.places_lost), len(found.places_gained), len(found.places_accepted)) == (lost, gained, accepted)
+
+
+def test_a_rule_that_accepted_entries_silence_is_known_as_that_in_a_saved_report() -> None:
+    before, after = (
+        surveyed_from({"rules": [{"rule_id": "jwt", "status": status}], "places": []})
+        for status in ("fires", "accepted")
+    )
+    assert before
+    assert after
+    assert (moves(before, after).rules_lost, moves(before, after).rules_accepted) == ((), ("jwt",))
+    assert moves(after, after) == moves(before, before)
