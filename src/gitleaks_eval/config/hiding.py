@@ -23,7 +23,7 @@ from gitleaks_eval.config.tables import (
 )
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.places import ANY_RULE, Place
 from gitleaks_eval.scenarios.scenario import ExpectedFinding
 
 SCANS_AT_MOST = 100
@@ -154,7 +154,7 @@ class _Search:
             return
         defined = rule_ids(self.configuration)
         for finding in missed:
-            if finding.rule_id not in defined:
+            if finding.rule_id not in {ANY_RULE, *defined}:
                 missing = f"[[rules]]: none has the id {finding.rule_id}"
                 self.found[finding] = [Entry(self.configuration.chain[0].path, missing, 0, ())]
 
@@ -201,7 +201,7 @@ class _Search:
         except EvaluationError as error:
             self.notes.update(dict.fromkeys(hidden, f"not known in full what hides it: {error}"))
             return None
-        return {finding for finding in hidden if places[_at(finding)] > self.before[_at(finding)]}
+        return {finding for finding in hidden if _count(finding, places) > _count(finding, self.before)}
 
     def places(self, configuration: Configuration) -> Counter[Place]:
         if not self.left:
@@ -210,8 +210,16 @@ class _Search:
         return Counter(self.scan(configuration))
 
 
-def _at(finding: ExpectedFinding) -> Place:
-    return finding.file_path, finding.line_number, finding.rule_id
+def _count(finding: ExpectedFinding, places: Counter[Place]) -> int:
+    """Return how many findings there are where one is expected: a label may say less than a rule and a line."""
+    if not finding.is_loose:
+        return places[finding.file_path, finding.line_number, finding.rule_id]
+    window = finding.window
+    return sum(
+        count
+        for (path, line, rule_id), count in places.items()
+        if (path.startswith(window.path) if window.is_folder else path == window.path) and window.holds(line, rule_id)
+    )
 
 
 def overriding(configuration: Configuration, wanted: set[str]) -> list[Entry]:

@@ -101,13 +101,16 @@ def _refuse_contradictions(kind: str, labels: Iterable[Label]) -> None:
 
 def _without_copies(labels: Iterable[Label], files: Mapping[str, bytes]) -> tuple[list[Label], list[Label]]:
     """The labels without those whose lines are copies of others' (arXiv 2601.22946), and those."""
+    labels = list(labels)
+    # What is neither right nor wrong is no finding of a file: there each line counts.
+    whole = {label.window.path for label in labels if not label.window.first}
     lines: dict[str, list[bytes]] = {}
     seen: dict[tuple[bytes, str], Window] = {}
     kept: list[Label] = []
     copies: list[Label] = []
     for label in labels:
         window = label.window
-        if not window.first or window.path not in files:
+        if window.path in whole or window.path not in files:
             kept.append(label)
             continue
         listed = lines.setdefault(window.path, files[window.path].split(b"\n"))

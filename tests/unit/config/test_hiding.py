@@ -16,7 +16,7 @@ from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scanners.scan import Scanner
-from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.places import ANY_RULE, Place
 from gitleaks_eval.scenarios.recipe import load_recipe
 from gitleaks_eval.scenarios.scenario import ExpectedFinding, Scenario, load_scenarios
 
@@ -217,6 +217,15 @@ def test_nothing_is_claimed_of_a_secret_that_no_entry_brings_back() -> None:
         "no entry of the configuration hides it",
         "hidden by a.toml [allowlist] paths[0]",
     ]
+
+
+@pytest.mark.parametrize("line", [0, 3])
+def test_of_a_label_that_names_no_rule_no_missing_rule_is_said_to_hide_it(line: int) -> None:
+    own = "[[rules]]\nid = 'github-pat'\nregex = 'x'\n"
+    any_rule = ExpectedFinding(TOKEN.file_path, ANY_RULE, line)
+    assert texts(configured(own), FakeScan(()), any_rule) == ["no entry of the configuration hides it"]
+    hidden = configured(f"{own}[allowlist]\npaths = ['app']\n")
+    assert texts(hidden, FakeScan(), any_rule) == ["hidden by a.toml [allowlist] paths[0]"]
 
 
 def test_a_rule_that_is_not_there_is_named_without_a_scan() -> None:

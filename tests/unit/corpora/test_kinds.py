@@ -184,6 +184,43 @@ def test_two_secrets_on_one_line_are_no_copies(tmp_path: Path) -> None:
     assert truth(scenario) == [("a", 1, ANY_RULE)] * 2 + [("b", 0, ANY_RULE)]
 
 
+UPSTREAM = """
+- {rule.id: x, location.path: keys.p12, match: 'file detected: keys.p12', secret: ''}
+- {rule.id: x, location.path: a, match: 'second=SECRET', secret: SECRET}
+- {rule.id: y, location.path: a, match: '=SECRET', secret: SECRET}
+- {rule.id: z, location.path: a, match: 'first=SECRET', secret: SECRET}
+- {rule.id: z, location.path: a, match: 'first=SECRET', secret: SECRET}
+- {rule.id: x, location.path: b, match: decoded, secret: nowhere}
+- {rule.id: x, location.path: b, match: 'copied=SECRET', secret: SECRET}
+"""
+
+
+def test_results_of_leaktk_are_read_as_upstream_writes_them(tmp_path: Path) -> None:
+    """A rule about paths has an empty secret, and one secret may stand in several matches, and several results."""
+    text = UPSTREAM.replace("SECRET", TOKEN)
+    files = {
+        "results.yaml": text,
+        "fake-leaks/keys.p12": "bytes\n",
+        "fake-leaks/a": f"first={TOKEN}\nsecond={TOKEN}\n",
+        "fake-leaks/b": f"one\ncopied={TOKEN}\nsecond={TOKEN}\n",
+    }
+    scenario = loaded("leaktk", tmp_path, **files)
+    # The one that is encoded may be any finding of its file: no line there is left out of account.
+    assert truth(scenario) == [
+        *[("a", 1, ANY_RULE), ("a", 2, ANY_RULE)],
+        *[("b", 0, ANY_RULE), ("b", 2, ANY_RULE), ("keys.p12", 0, ANY_RULE)],
+    ]
+    assert ("b", 3, "x") not in corpus_of(scenario).tolerated
+
+
+def test_a_folded_line_takes_no_finding_of_a_label_of_its_whole_file(tmp_path: Path) -> None:
+    text = f"- {{file: a, secret: {TOKEN}}}\n- {{file: b, secret: {TOKEN}}}\n- {{file: b, secret: encoded}}\n"
+    files = {"results.yaml": text, "fake-leaks/a": f"{TOKEN}\n", "fake-leaks/b": f"{TOKEN}\n"}
+    scenario = loaded("leaktk", tmp_path, **files)
+    assert truth(scenario) == [("a", 1, ANY_RULE), ("b", 0, ANY_RULE), ("b", 1, ANY_RULE)]
+    assert ("b", 1, "x") not in corpus_of(scenario).tolerated
+
+
 def test_sarif_of_other_tools_names_no_rules(tmp_path: Path) -> None:
     scenario = loaded("sarif", tmp_path, **{"report.sarif": sarif_of(result("a%20b.py", 1), name="other")})
     assert truth(scenario) == [("a b.py", 1, ANY_RULE)]
