@@ -74,7 +74,7 @@ def test_of_several_flags_each_is_named_with_what_it_hides(flagged: Callable[[st
     assert len(alone) == 2
 
 
-@pytest.mark.parametrize("flags", ["-i=ignored", "--max-target-megabytes=1", "'--log-opts=--all --since=2.weeks.ago'"])
+@pytest.mark.parametrize("flags", ["-i=ignored", "--max-target-megabytes=1", "'--log-opts=--all --author=example'"])
 def test_what_nothing_planted_can_show_is_said_and_is_no_strong_pass(flags: str, flagged: Callable[[str], Ran]) -> None:
     ran = flagged(flags)
     [row] = [row for row in rows(ran).values() if row["status"] == "no_witness"]
@@ -98,6 +98,14 @@ def test_a_flag_that_hides_all_that_is_planted_is_named_where_the_canary_is_not_
     ran = run(tmp_path, "--gitleaks-eval", "-q", VERSION, "--gitleaks-args=--log-opts=-Sfoo")
     assert ran.status != 0
     assert "planted secrets with --log-opts=-Sfoo; leave out the flag that hides them" in ran.text
+
+
+def test_no_rule_is_silent_for_paths_that_a_flag_leaves_out(tmp_path: Path) -> None:
+    flags = "--gitleaks-args='--log-opts=--all -- :(exclude)*.yml :(exclude)*.yaml'"
+    ran = run(tmp_path, "--gitleaks-eval", "-q", "--gitleaks-only=rules,places,entries", VERSION, flags)
+    assert "tested: 222 of 222 rules" in ran.text
+    assert "hidden by --log-opts=-- :(exclude)*.yml :(exclude)*.yaml" in ran.text
+    assert first_word(ran) == "PASS"
 
 
 def test_a_flag_is_accepted_like_any_other_entry(tmp_path: Path) -> None:

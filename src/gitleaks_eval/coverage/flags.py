@@ -13,7 +13,7 @@ from gitleaks_eval.scanners.limits import Limit, limits
 
 FLAGS = Path("--args")
 _BY_FINGERPRINT = "it leaves out findings by their fingerprints, and nothing that is planted has one of them"
-_BEYOND = "nothing that is planted is so old, so many or so large"
+_BEYOND = "nothing that is planted is so old, so many, so large or by others"
 
 
 def flag_entries(args: Sequence[str]) -> list[Entry]:

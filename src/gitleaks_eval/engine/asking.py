@@ -10,6 +10,7 @@ from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.coverage import later
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.repositories.cache import BuiltRepository
+from gitleaks_eval.scanners.limits import limits, with_limits
 from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scanner
 
@@ -32,7 +33,12 @@ def asker_of(session: Session, candidate: str, seed: str, *, kept: bool = False)
 
 
 def scanning(scanner: Scanner) -> "Callable[[BuiltRepository, Path | None], Findings]":
-    """A scan of samples that is judged as any other."""
+    """A scan of samples that is judged as any other.
+
+    What options of git log leave out is measured on places: a rule is not silent for them.
+    """
+    of_rules = [limit for limit in limits(scanner.args) if not limit.of_log]
+    scanner = replace(scanner, args=with_limits(scanner.args, of_rules))
 
     def scan(repository: BuiltRepository, config: Path | None) -> "Findings":
         there = scanner.to_read(repository)

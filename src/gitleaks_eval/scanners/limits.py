@@ -17,8 +17,10 @@ _HARMLESS = {
     "--match-context",
 }
 # What they leave out is named by fingerprints of findings that no planted secret has.
-# Where nothing that is planted is so old, so many or so large, more may be elsewhere.
-_BY_AMOUNT = re.compile(r"(?:-n|-\d|--(?:max-count|skip|since|after|until|before|max-age|min-age|max-target))\b.*")
+# Where nothing that is planted is so old, so many, so large or by others, there may be more elsewhere.
+_BY_AMOUNT = re.compile(
+    r"(?:-n|-\d|--(?:max-count|skip|since|after|until|before|max-age|min-age|max-target|author|committer|grep))\b.*"
+)
 _BY_FINGERPRINT = {"-i", "--gitleaks-ignore-path", "-b", "--baseline-path"}
 # Options of git log that take the next word as their value.
 _WITH_VALUE = {
@@ -53,7 +55,7 @@ class Limit:
 
     @property
     def is_by_amount(self) -> bool:
-        """Whether it is about ages, counts or sizes, of which repositories have more than is planted."""
+        """Whether it is about ages, counts, sizes or people, of which repositories have more than is planted."""
         return _BY_AMOUNT.fullmatch(self.words[0]) is not None
 
 
