@@ -86,7 +86,7 @@ def test_what_a_line_asks_and_is_not_so_fails_and_the_decision_is_fail(pytester:
     result.stdout.fnmatch_lines_random(
         [
             "FAIL *",
-            f"FAILED  test  {NAME}:4 acme-token?finds-1?: not found in env",
+            f"FAILED  test  {NAME}:4 acme-token?finds-1?: not found in env*",
             f"FAILED  test  {NAME}:7 acme-token?ignores-2?: the line itself holds what acme-token finds*",
             f"FAILED  test  {NAME}:9 acme-token?todo-1?: it is found now*",
         ]
@@ -168,3 +168,33 @@ def test_no_value_that_was_made_for_a_test_is_in_any_output(
     for value in values:
         pieces = {value[at : at + 8] for at in range(5, len(value) - 7)} - {"aaaaaaaa"}
         assert [piece for piece in pieces for text in texts if piece in text] == []
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("[allowlist]\npaths = ['^deploy/']\n", "allowlist entry: .gitleaks.toml [allowlist] paths[0] ^deploy/"),
+        (
+            "[allowlist]\nregexTarget = 'line'\nregexes = ['token']\n",
+            "allowlist entry: .gitleaks.toml [allowlist] regexes[0] token",
+        ),
+    ],
+    ids=["path", "line"],
+)
+def test_a_test_that_fails_names_what_hides_it(pytester: pytest.Pytester, binary: str, config: str, said: str) -> None:
+    rule = "[[rules]]\nid = 'acme-token'\nregex = 'acme_[a-z0-9]{32}'\nkeywords = ['acme_']\n"
+    (pytester.path / ".gitleaks.toml").write_text(f"[extend]\nuseDefault = true\n{config}{rule}", encoding="utf-8")
+    written(pytester, "finds:", "  - { text: 'token = {{secret}}', pattern: 'acme_[a-z0-9]{32}', at: deploy/a.yaml }")
+    result = pytester.runpytest_subprocess(NAME, binary)
+    assert result.ret == 1
+    assert said in result.stdout.str()
+
+
+def test_a_test_of_a_rule_that_is_switched_off_names_the_entry(pytester: pytest.Pytester, binary: str) -> None:
+    off = "[extend]\nuseDefault = true\ndisabledRules = ['github-pat']\n"
+    (pytester.path / ".gitleaks.toml").write_text(off, encoding="utf-8")
+    (pytester.path / NAME).write_text(
+        "rules:\n  github-pat:\n    finds:\n      - { pattern: 'ghp_[a-z0-9]{36}', in: [yaml] }\n", encoding="utf-8"
+    )
+    result = pytester.runpytest_subprocess(NAME, binary)
+    assert "it is switched off: .gitleaks.toml [extend] disabledRules" in result.stdout.str()

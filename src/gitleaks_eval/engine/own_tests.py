@@ -6,20 +6,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitleaks_eval.config.beside import LARGEST, Beside, RuleTest, refuse
+from gitleaks_eval.config.beside import FINDS, LARGEST, Beside, RuleTest, refuse
 from gitleaks_eval.config.tables import tables, value_of
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.coverage import later
+from gitleaks_eval.coverage.entries import DISABLED
 from gitleaks_eval.coverage.result import FAILS, TEST, Verdict, key
 
 if TYPE_CHECKING:
     from gitleaks_eval.coverage.asker import Asker, Findings
+    from gitleaks_eval.coverage.own_tests import Planted
     from gitleaks_eval.coverage.samples import Bench, Sample
     from gitleaks_eval.coverage.subject import Subject
 
+# Each costs some scans of one file.
+EXPLAINED_AT_MOST = 3
 _ITSELF = "itself"
 
 
@@ -73,12 +77,30 @@ def _scanned(subject: "Subject", besides: Sequence[Beside], asker: "Asker", root
     samples = [sample for one in planted for _, sample in one.samples]
     findings = asker.changed(asker.built([*samples, *files.values()]), subject.layers)
     verdicts = later.own_tests.judged(planted, findings)
+    failing = [one for one, verdict in zip(planted, verdicts, strict=True) if verdict.outcome == FAILS]
+    explained = [one for one in failing if one.test.kind == FINDS][:EXPLAINED_AT_MOST]
+    why = {one.test: said for one in explained if (said := _why(subject, asker, one, root))}
     named_verdicts = {}
-    for (name, beside, test), verdict in zip(named, verdicts, strict=True):
+    for (name, beside, test), found in zip(named, verdicts, strict=True):
+        verdict = Verdict(found.outcome, f"{found.message}: {why[test]}") if test in why else found
         refused = _refused(beside, test, files[beside.path].path, findings)
         ends = Verdict(FAILS, refused) if refused else verdict
         named_verdicts[key(TEST, name)] = Verdict(ends.outcome, f"{name}: {ends.message}" if ends.message else "")
     return named_verdicts
+
+
+def _why(subject: "Subject", asker: "Asker", one: "Planted", root: Path) -> str:
+    """What stops the rule of a test that is not found, in the words of `explain`; empty where nothing does."""
+    rule_id = one.test.rule_id
+    if one.problem:
+        switched = (entry for entry in subject.entries if entry.kind == DISABLED and rule_id in entry.rule_ids)
+        return next((f"{shown_path(entry.file, root)} {entry.place}" for entry in switched if entry.file), "")
+    for _, sample in one.samples:
+        text = later.explained_text.Text(sample.path, sample.text.encode())
+        found = later.explaining.explain(subject, asker, text, root, {rule_id})
+        if said := next((stopped.words for stopped in found.stopped if stopped.rule_id == rule_id), ""):
+            return said
+    return ""
 
 
 def _whole(beside: Beside, number: int, on: "Bench") -> "Sample":
