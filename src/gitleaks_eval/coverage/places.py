@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from gitleaks_eval.core.resources import data
@@ -10,17 +10,22 @@ from gitleaks_eval.scenarios.pattern import generate
 from gitleaks_eval.scenarios.secrets import secret_kinds
 
 PLACES_FILE = data("places.tsv")
-PATH, FORM, GIT = "path", "form", "git"
+PATH, FORM, GIT, PROJECT = "path", "form", "git", "project"
 PLAIN = "form:plain"
 # What a file of the path family holds, and one of git's.
 STANDARD = '# settings\n{name} = "{value}"\n# end\n'
 _GENERATED = "@"
-_IN_FILES = frozenset({"evil_merge", "merge_conflict", "file_name", "staged", "rename_only", "symlink_target"})
+_IN_FILES = frozenset(
+    "evil_merge merge_conflict file_name staged rename_only symlink_target old_commit early_commit middle_commit"
+    " later_commit other_author merged_branch".split()
+)
+# So many secrets stand in this form: whoever reports no more than a thousand loses some.
+THOUSAND, MANY_SECRETS = "form:thousand", 1_050
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A usual place: its family (`path`, `form` or `git`) and its case.
+    """A usual place: its family (`path`, `form`, `git` or `project`) and its case.
 
     `file` is where the secret stands, relative to the repository; empty where git keeps it elsewhere. `content` is a
     text with `{name}` and `{value}`, or `@generator` where bytes are needed. A `large` one takes long to scan;
@@ -66,10 +71,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A value to plant, and the identifier that stands before it."""
+    """A value to plant, and the identifier that stands before it; `more` are values that stand below it."""
 
     value: str
     name: str = "the_token"
+    more: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Without the value."""
@@ -86,8 +92,12 @@ def github_pat(seed: str) -> Planted:
 
 
 def secret_of(place: Place, seed: str, maker: Maker = github_pat) -> Planted:
-    """What is planted at a place: each has a value of its own."""
-    return maker(f"places\0{seed}\0{place.title}")
+    """Make what is planted at a place: each has a value of its own, and the form of a thousand that many."""
+    planted = maker(f"places\0{seed}\0{place.title}")
+    if place.title != THOUSAND:
+        return planted
+    more = tuple(maker(f"places\0{seed}\0{place.title}\0{number}").value for number in range(1, MANY_SECRETS))
+    return replace(planted, more=more)
 
 
 @cache
@@ -98,7 +108,7 @@ def usual_places() -> tuple[Place, ...]:
 
 
 def _place(family: str, case: str, file: str = "", content: str = "", weight: str = "") -> Place:
-    if family == PATH:
+    if family in {PATH, PROJECT}:
         return Place(family, case, case, STANDARD)
     text = content if content.startswith(_GENERATED) else json.loads(content) if content else STANDARD
     return Place(family, case, file, text, weight)

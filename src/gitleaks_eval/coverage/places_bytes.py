@@ -82,6 +82,21 @@ def _lines(count: int) -> Iterator[str]:
     return (f"{number}: nothing to see here\n" for number in range(count))
 
 
+def _below(size: int, secret: Planted) -> bytes:
+    """Lines of so many bytes in all, and the secret below them."""
+    line = "a line of a file as long as many are, with nothing in it that anybody hides\n"
+    return (line * (size // len(line) + 1) + _standard(secret)).encode()
+
+
+def _at_column(column: int, secret: Planted) -> bytes:
+    return f'{"words " * (column // 6 + 1)}{secret.name} = "{secret.value}"\n'.encode()
+
+
+def _listed(secret: Planted) -> bytes:
+    values = enumerate((secret.value, *secret.more))
+    return "".join(f'{secret.name}_{number} = "{value}"\n' for number, value in values).encode()
+
+
 def _large(secret: Planted) -> bytes:
     half = ("x" * 79 + "\n") * (MEGABYTE // 160)
     return (half + _standard(secret) + half).encode()
@@ -106,6 +121,15 @@ _GENERATORS: dict[str, Callable[[Planted], bytes]] = {
     "big_1mb": _large,
     "nul_after_8k": lambda secret: ("#" * 99 + "\n").encode() * 100 + b"\0\n" + _standard(secret).encode(),
     "many_lines": lambda secret: ("".join(_lines(MANY_LINES)) + _standard(secret)).encode(),
+    # Its own first line is a comment.
+    "line_20": lambda secret: ("".join(_lines(18)) + _standard(secret)).encode(),
+    "line_60": lambda secret: ("".join(_lines(58)) + _standard(secret)).encode(),
+    "line_600": lambda secret: ("".join(_lines(598)) + _standard(secret)).encode(),
+    "column_250": lambda secret: _at_column(250, secret),
+    "column_5000": lambda secret: _at_column(5_000, secret),
+    "file_25kb": lambda secret: _below(25_000, secret),
+    "file_120kb": lambda secret: _below(120_000, secret),
+    "thousand": _listed,
     "gzip": lambda secret: gzip.compress(_standard(secret).encode(), mtime=0),
     "zip": lambda secret: _zipped("settings.txt", _standard(secret)),
     "docx": lambda secret: _zipped("word/document.xml", f"<w:t>{secret.value}</w:t>"),

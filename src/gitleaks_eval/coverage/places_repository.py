@@ -3,8 +3,8 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from gitleaks_eval.coverage.places import GIT, STANDARD, Maker, Place, Planted, github_pat, secret_of, usual_places
@@ -13,7 +13,12 @@ from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _WHEN = datetime(2026, 1, 1, 9, tzinfo=timezone.utc)
+_BEGUN = datetime(2015, 3, 1, 9, tzinfo=timezone.utc)
 _AUTHOR = "Places <places@example.com>"
+_OTHER_AUTHOR = "Robin Meyer <robin@corp.test>"
+# So many small commits lie between the first of all and what is usual, twelve days apart.
+_EARLIER = 320
+_REMOTE = "https://github.com/example/places.git"
 # A note is a file that is named as what it is about: here git's empty tree, which every repository knows.
 _NOTED = b"4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _CONFLICT = b"places/merge_conflict"
@@ -99,8 +104,9 @@ class _Corners:
 def _recipe(files: Mapping[bytes, tuple[Part, ...]], corners: _Corners) -> Recipe:
     return Recipe(
         {},
-        (*_main_line(files, corners), *_side_lines(corners)),
+        (*_early_line(corners), *_main_line(files, corners), *_side_lines(corners)),
         refs={
+            "merged": "",
             "only-tagged": "",
             "unreachable": "",
             "stash-index": "",
@@ -111,6 +117,25 @@ def _recipe(files: Mapping[bytes, tuple[Part, ...]], corners: _Corners) -> Recip
         },
         tag_messages={"v1.0": corners.text("tag_message", "Release with ")},
         staged=corners.file("staged"),
+        remote=_REMOTE,
+    )
+
+
+def _early_line(corners: _Corners) -> tuple[Commit, ...]:
+    """A history of years: a secret in the first commit, in an early one and in the middle."""
+    held = {0: "old_commit", 10: "early_commit", _EARLIER // 2: "middle_commit"}
+    return tuple(
+        replace(
+            _commit(
+                f"Work {number}",
+                write={
+                    b"places/log": (Part(text=f"{number} done\n"),),
+                    **(corners.file(held[number]) if number in held else {}),
+                },
+            ),
+            date=_BEGUN + timedelta(days=12 * number),
+        )
+        for number in range(_EARLIER)
     )
 
 
@@ -135,6 +160,11 @@ def _main_line(files: Mapping[bytes, tuple[Part, ...]], corners: _Corners) -> tu
             delete=(deleted,),
             rename={renamed: _RENAMED},
         ),
+        _commit("Add what comes later", write=corners.file("later_commit")),
+        replace(_commit("Add what another wrote", write=corners.file("other_author")), author=_OTHER_AUTHOR),
+        _commit("Work on a branch", branch="merged", start="main", write=corners.file("merged_branch")),
+        _commit("Work beside it", write={b"places/log": (Part(text="beside\n"),)}),
+        _commit("Merge a branch", merge="merged"),
         _commit("Change it there", branch="conflict", start="main", write={_CONFLICT: (Part(text="theirs\n"),)}),
         _commit("Change it here", write={_CONFLICT: (Part(text="ours\n"),)}),
         _commit("Merge what both changed", merge="conflict", write=corners.file("merge_conflict")),

@@ -77,9 +77,19 @@ def looking(scanner: Scanner, on: Ground) -> Look:
 
 
 def seen_in(scan: Scan, secrets: Mapping[Place, Planted]) -> dict[Place, frozenset[str]]:
-    """The places whose value stands in a Secret or a Match of the report, with the rules that report it."""
-    reported = [(finding["RuleID"], f"{finding['Secret']}\0{finding['Match']}") for finding in scan.findings]
-    rules = {
-        place: frozenset(rule for rule, text in reported if secret.value in text) for place, secret in secrets.items()
+    """Return the places all of whose values stand in secrets of the report, with the rules that report the first."""
+    rules: dict[str, set[str]] = {}
+    for finding in scan.findings:
+        rules.setdefault(finding["Secret"], set()).add(finding["RuleID"])
+    reported = "\0".join(rules)
+
+    def reporting(value: str) -> frozenset[str]:
+        holding = (ids for text, ids in rules.items() if value in text)
+        return frozenset().union(*holding) if value in reported else frozenset()
+
+    found = {
+        place: reporting(secret.value)
+        for place, secret in secrets.items()
+        if all(value in rules or value in reported for value in secret.more)
     }
-    return {place: found for place, found in rules.items() if found}
+    return {place: ids for place, ids in found.items() if ids}

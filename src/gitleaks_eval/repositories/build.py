@@ -70,6 +70,9 @@ def build(recipe: Recipe, path: Path, source: str = "recipe") -> None:
     """
     head = recipe.commits[0].branch if recipe.commits else DEFAULT_BRANCH
     git_dir = empty_repository(path, head)
+    if recipe.remote:
+        with (git_dir / "config").open("a", encoding="utf-8") as config:
+            config.write(f'[remote "origin"]\n\turl = {recipe.remote}\n')
     history = _History()
     for index, commit in enumerate(recipe.commits):
         _add_commit(history, recipe, commit, f"{source}: /commits/{index}")

@@ -63,7 +63,7 @@ class Recipe:
 
     No recipe in YAML can say the rest: `refs` gives a branch another full name, or none for an empty one, once all
     commits are made; `tag_messages` makes an annotated tag of a tag; `staged` stands in the index, above the files
-    of HEAD.
+    of HEAD; `remote` is the URL of a remote that nobody asks.
     """
 
     secrets: Mapping[str, Secret]
@@ -71,6 +71,7 @@ class Recipe:
     refs: Mapping[str, str] = field(default_factory=dict)
     tag_messages: Mapping[str, str] = field(default_factory=dict)
     staged: Mapping[bytes, tuple[Part, ...]] = field(default_factory=dict)
+    remote: str = ""
 
     def of_run(self, seed: str) -> "Recipe":
         """The recipe with the secrets of a run with this seed."""
