@@ -10,6 +10,7 @@ import pytest
 
 from gitleaks_eval.config.chain import BUILTIN_CONTENT, ConfigFile, Configuration, copy_configuration, parsed
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.known import PLACES_FILE, measured
 from gitleaks_eval.coverage.places import Planted, github_pat
 from gitleaks_eval.coverage.places_hiding import Hidden
 from gitleaks_eval.coverage.places_map import PlacesMap, no_longer_seen
@@ -42,12 +43,7 @@ paths = [
 """
 
 
-def measured() -> dict[str, str]:
-    lines = (Path(__file__).parents[2] / "tests/support/places_seen.tsv").read_text(encoding="utf-8").splitlines()
-    return dict(line.split("\t") for line in lines if not line.startswith("#"))
-
-
-MEASURED = measured()
+MEASURED = measured(PLACES_FILE)
 
 
 @pytest.fixture
@@ -76,34 +72,27 @@ def seen(scanner: Scanner, *, large: bool = False) -> set[str]:
     return {place.title for place in look(scanner, ground(scanner.mode, SEED, large=large))}
 
 
-def as_measured(column: int, *, large: bool = False) -> set[str]:
-    asked = {place.title for place in ground("git", SEED, large=large).secrets}
-    return {title for title, columns in MEASURED.items() if columns[column] == "x" and title in asked}
+def as_measured(name: str, mode: Mode = "git", *, large: bool = False) -> set[str]:
+    asked = {place.title for place in ground(mode, SEED, large=large).secrets}
+    return set(MEASURED[f"{name} {mode}"] & asked)
 
 
 def statuses(made: PlacesMap) -> Counter[str]:
     return Counter(one.status for one in made.placed)
 
 
-@pytest.mark.parametrize(("column", "name"), list(enumerate(BUILDS)))
-def test_a_build_sees_in_the_history_what_was_measured(
-    column: int, name: str, scanner_of: Callable[[str], Scanner]
+@pytest.mark.parametrize("mode", ["git", "dir"])
+@pytest.mark.parametrize("name", BUILDS)
+def test_a_build_sees_what_was_measured_the_large_forms_too(
+    name: str, mode: Mode, scanner_of: Callable[[str], Scanner]
 ) -> None:
-    assert seen(scanner_of(name)) == as_measured(column)
+    assert seen(replace(scanner_of(name), mode=mode), large=True) == as_measured(name, mode, large=True)
 
 
-@pytest.mark.parametrize(("column", "name"), list(enumerate(BUILDS)))
-def test_a_build_sees_the_large_forms_as_measured(column: int, name: str, scanner_of: Callable[[str], Scanner]) -> None:
-    assert seen(scanner_of(name), large=True) == as_measured(column, large=True)
-
-
-@pytest.mark.parametrize(
-    ("column", "mode", "depth", "args"), [(5, "dir", None, ()), (6, "dir", 5, ARCHIVES), (7, "git", None, ARCHIVES)]
-)
-def test_files_archives_and_encodings_are_seen_as_measured(
-    column: int, mode: Mode, depth: int | None, args: tuple[str, ...], newest: Scanner
-) -> None:
-    assert seen(replace(newest, mode=mode, decode_depth=depth, args=args)) == as_measured(column)
+def test_archives_and_encodings_are_seen_where_they_are_opened(newest: Scanner) -> None:
+    assert seen(replace(newest, args=ARCHIVES)) - seen(newest) == {"form:gzip", "form:zip"}
+    files = replace(newest, mode="dir")
+    assert seen(replace(files, args=ARCHIVES, decode_depth=5)) - seen(files) == {"form:gzip", "form:zip"}
 
 
 @pytest.mark.parametrize("name", [NEWEST, "betterleaks 1.4.0"])
@@ -114,25 +103,25 @@ def test_a_file_that_is_named_as_an_archive_and_is_none_stops_no_scan_for_archiv
     assert seen(replace(scanner, args=ARCHIVES)) - seen(scanner) == {"form:gzip", "form:zip"}
 
 
-@pytest.mark.parametrize(("column", "name"), list(enumerate(BUILDS)))
+@pytest.mark.parametrize("name", BUILDS)
 def test_what_is_staged_is_seen_in_that_mode_only_and_history_is_missed(
-    column: int, name: str, scanner_of: Callable[[str], Scanner]
+    name: str, scanner_of: Callable[[str], Scanner]
 ) -> None:
     scanner = replace(scanner_of(name), mode="staged")
     history = {f"git:{case}" for case in HISTORY}
     there = {f"git:{case}" for case in {*IN_HEAD, "staged", "symlink_target"}}
-    assert seen(scanner) == as_measured(column) - history | there
+    assert seen(scanner) == as_measured(name) - history | there
 
 
-@pytest.mark.parametrize(("column", "name"), list(enumerate(BUILDS)))
+@pytest.mark.parametrize("name", BUILDS)
 def test_diffs_of_merges_are_seen_where_the_log_shows_them(
-    column: int, name: str, scanner_of: Callable[[str], Scanner]
+    name: str, scanner_of: Callable[[str], Scanner]
 ) -> None:
     on = ground("git", SEED)
     there = readable(on.repository.path, command=(*LOG, "-m"))
     with_merges = replace(on, repository=replace(on.repository, readable=there))
     found = look(replace(scanner_of(name), args=("--log-opts", "--all -m")), with_merges)
-    assert {place.title for place in found} == as_measured(column) | {"git:evil_merge", "git:merge_conflict"}
+    assert {place.title for place in found} == as_measured(name) | {"git:evil_merge", "git:merge_conflict"}
 
 
 def test_without_decoding_every_encoded_form_is_lost(newest: Scanner) -> None:
@@ -147,14 +136,14 @@ def test_another_seed_plants_other_values_and_makes_the_same_map(newest: Scanner
     assert survey(newest, SCANNERS_OWN, Asked("another")) == survey(newest, SCANNERS_OWN, Asked(SEED))
 
 
-def test_a_configuration_that_allowlists_what_is_usual_hides_105_places_which_its_entries_are_named_for(
+def test_a_configuration_that_allowlists_what_is_usual_hides_232_places_which_its_entries_are_named_for(
     newest: Scanner,
 ) -> None:
     made = survey(newest, configured(EVIL), Asked(SEED))
-    assert statuses(made) == {"seen": 83, "allowlisted": 105, "not_scanned": 59, "not_asked": 5}
+    assert statuses(made) == {"seen": 146, "allowlisted": 232, "not_scanned": 59, "not_asked": 5}
     assert {entry.place: len(places) for entry, places in made.hidden.by.items()} == {
-        "allowlists[0].paths[0]": 74,
-        "allowlists[0].paths[1]": 45,
+        "allowlists[0].paths[0]": 143,
+        "allowlists[0].paths[1]": 153,
     }
     assert made.hidden.is_whole
     blamed = {one.place.title: one.blame(Path("/c")) for one in made.placed}
@@ -172,7 +161,7 @@ def test_only_folders_that_are_allowlisted_are_hidden_whatever_the_build(
         scanner_of(name), configured("[extend]\nuseDefault = true\n[allowlist]\npaths = ['^docs?/']"), Asked(SEED)
     )
     assert made.titles("allowlisted") == ("path:docs/x.md", "path:doc/x.md")
-    assert set(made.titles("seen")) == as_measured(BUILDS.index(name)) - {"path:docs/x.md", "path:doc/x.md"}
+    assert set(made.titles("seen")) == as_measured(name) - {"path:docs/x.md", "path:doc/x.md"}
 
 
 def test_a_rule_that_overrides_the_one_of_the_scanner_is_named_for_what_it_loses(newest: Scanner) -> None:
@@ -188,7 +177,7 @@ def test_rules_that_are_switched_off_together_hide_every_place_and_are_one_entry
     off = "[extend]\nuseDefault = true\ndisabledRules = ['jwt', 'github-pat', 'generic-api-key']"
     made = survey(newest, configured(off), Asked(SEED))
     assert [entry.place for entry in made.hidden.by] == ["[extend] disabledRules"]
-    assert set(made.titles("allowlisted")) == as_measured(3)
+    assert set(made.titles("allowlisted")) == as_measured(NEWEST)
 
 
 def test_rules_that_hide_only_together_are_both_named(newest: Scanner) -> None:
@@ -277,7 +266,7 @@ def test_the_reference_of_an_own_rule_is_the_default_with_that_rule_and_without_
     reference = reference_with(rule)
     assert "allowlist" not in copy_configuration(reference, tmp_path).read_text(encoding="utf-8")
     found = looking(newest, ground("git", SEED, acme))(reference)
-    assert {place.title for place in found} == as_measured(3)
+    assert {place.title for place in found} == as_measured(NEWEST)
 
 
 def test_a_scan_that_has_not_read_the_places_makes_no_map(newest: Scanner, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_the_scanners_own_configuration_is_whole_in_serial_and_in_parallel(
         assert result.ret == 0
         headline, tested, *_ = section(result)
         assert headline.startswith("STRONG_PASS  17 of 17 expected secrets found")
-        assert tested.startswith("tested: 222 of 222 rules, 188 of 188 places (59 more are never scanned by gitleaks")
+        assert tested.startswith("tested: 222 of 222 rules, 378 of 378 places (59 more are never scanned by gitleaks")
         documents.append(report(pytester))
     document = documents[0]
     assert schema_problems("report", document) == []
@@ -113,12 +113,12 @@ def test_a_configuration_that_switches_off_rules_and_allows_usual_paths_fails_wi
     assert len(lines) <= 20
     assert lines[0].startswith("FAIL  17 of 17 expected secrets found")
     assert (
-        "6 of 222 rules (216 switched off by evil.toml [extend] disabledRules), 83 of 188 places (105 all" in lines[1]
+        "6 of 222 rules (216 switched off by evil.toml [extend] disabledRules), 146 of 378 places (232 all" in lines[1]
     )
     text = "\n".join(lines)
     assert "FAILED  entry  evil.toml:3 [extend] disabledRules: switches off 216 of 222 rules" in text
-    assert "(^|/)(src|lib|test|vendor|deploy/k8s|terraform)/: hides 74 of 188 places" in text
-    assert "all entries together silence 216 of 222 rules and hide 105 of 188 places" in text
+    assert "(^|/)(src|lib|test|vendor|deploy/k8s|terraform)/: hides 143 of 378 places" in text
+    assert "all entries together silence 216 of 222 rules and hide 232 of 378 places" in text
     document = report(pytester)
     assert schema_problems("report", document) == []
     summary = document["summary"]

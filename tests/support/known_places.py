@@ -30,8 +30,12 @@ def scanner_of(name: str, folder: Path) -> Scanner:
     title, version = name.split()
     config = folder / "builtin.toml"
     config.write_bytes(BUILTIN_CONTENT)
-    build = probe(installed_binary(version, lambda line: print(line, file=sys.stderr), SCANNERS[title])[0], name)
+    build = probe(installed_binary(version, _say, SCANNERS[title])[0], name)
     return Scanner(build, config, folder, 120, threading.Event())
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def main() -> None:
@@ -48,11 +52,12 @@ def main() -> None:
             for name in BUILDS
             for mode in MODES
         }
-    print(HEAD)
-    print("place", *seen, sep="\t")
-    for place in usual_places():
-        if not place.is_dropped:
-            print(place.title, *("x" * (place.title in titles) for titles in seen.values()), sep="\t")
+    rows = [
+        (place.title, *("x" * (place.title in titles) for titles in seen.values()))
+        for place in usual_places()
+        if not place.is_dropped
+    ]
+    sys.stdout.write("\n".join([HEAD, *map("\t".join, [("place", *seen), *rows]), ""]))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ FINDS, IGNORES, TODO = "finds", "ignores", "todo"
 PLACEHOLDER = "{{secret}}"
 # What an acceptance says of the rules of a build of an unknown version, before the build.
 SILENT = "silent rules of "
+UNSEEN = "unseen places of "
 # Of what an acceptance hides: all places, all rules, and what that was measured with.
 PLACES, RULES, PROBES, SCANNER = "places", "rules", "probes", "scanner"
 # The version of the probes before acceptances said which.
@@ -119,7 +120,7 @@ class Beside:
 
 def is_of_build(entry: str) -> bool:
     """Whether an acceptance is about a build, and not about a configuration."""
-    return entry.startswith(SILENT)
+    return entry.startswith((SILENT, UNSEEN))
 
 
 def place_beside(path: Path) -> Path | None:

@@ -1,5 +1,6 @@
 """What each of the user's entries hides in all, whether that is too much, and whether as much is accepted."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,11 +56,12 @@ class Hiding:
 class Measure:
     """What the entries of a configuration are measured by: how many rules and places there are, and what is accepted.
 
-    `own` are the ids of the user's own rules; `strict` fails every entry that is not accepted.
+    `places` counts them by family. `own` are the ids of the user's own rules; `strict` fails every entry that is not
+    accepted.
     """
 
     rules: int
-    places: int
+    places: Mapping[str, int]
     own: frozenset[str]
     hidden: Hidden
     known: Accepted
@@ -75,6 +77,18 @@ class Measure:
         """Whether so much is more than one entry, or all together, may hide."""
         return part * PART > whole
 
+    def too_many(self, places: Collection[Place]) -> list[str]:
+        """Return `80 of 188 places` where so many are more than may be hidden, else that of each family of which."""
+        whole = sum(self.places.values())
+        if self.is_too_much(len(places), whole):
+            return [f"{len(places)} of {whole} places"]
+        families = Counter(place.family for place in places)
+        return [
+            f"{count} of {self.places[family]} {family} places"
+            for family, count in families.items()
+            if self.is_too_much(count, self.places.get(family, 0))
+        ]
+
     def _of(self, result: EntryResult, name: str, of_rules: int) -> Hiding:
         entry = result.entry
         alone = self._places(entry, self.hidden.by)
@@ -85,7 +99,7 @@ class Measure:
         if held and not held.grown:
             said = self._said(result, len(places))
             return Hiding(result, name, places, hides, "", said, accepted=acceptance, unmeasured=held.unmeasured)
-        wide = self._too_much(result, len(places))
+        wide = self._too_much(result, places)
         reasons = [*wide, *self._not_accepted(entry, hides)]
         said = self._said(result, len(places), " and ".join(reasons))
         return Hiding(result, name, places, hides, f"{name} {said}" if reasons else "", said, bool(wide))
@@ -94,15 +108,14 @@ class Measure:
         found = (places for one, places in hidden.items() if (one.index, one.address) == entry.spot)
         return frozenset[Place]().union(*found)
 
-    def _too_much(self, result: EntryResult, places: int) -> list[str]:
+    def _too_much(self, result: EntryResult, places: Collection[Place]) -> list[str]:
         """What an entry hides beyond what one may."""
         entry, silenced = result.entry, silenced_by(result)
         own = sorted(silenced & self.own)
         reasons = []
         if self.is_too_much(len(silenced), self.rules):
             reasons.append(f"{_does(entry)} {len(silenced)} of {self.rules} rules")
-        if self.is_too_much(places, self.places):
-            reasons.append(f"hides {places} of {self.places} places")
+        reasons += [f"hides {many}" for many in self.too_many(places)]
         if own:
             reasons.append(f"{_does(entry)} {few(own, LISTED_AT_MOST)}, a rule of your own")
         return reasons
@@ -136,7 +149,7 @@ class Measure:
         if entry.kind == FLAG:
             return reason or _measured(result, places, self.places)
         title = f"{entry.place} {shown_text(entry)}" if entry.kind != DISABLED else entry.place
-        return f"{title}: {reason or _measured(result, places, self.places)}"
+        return f"{title}: {reason or _measured(result, places, sum(self.places.values()))}"
 
 
 def silenced_by(result: EntryResult) -> frozenset[str]:

@@ -8,6 +8,7 @@ from gitleaks_eval.core.resources import data
 from gitleaks_eval.coverage.rules import Dialect
 
 RULES_FILE = data("known_rules.tsv")
+PLACES_FILE = data("known_places.tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ def known_build(dialect: Dialect) -> Known | None:
 def fired_by(known: Known) -> frozenset[str]:
     """Return the ids of the rules that a measured build fires."""
     return measured(RULES_FILE)[known.title]
+
+
+def seen_by(known: Known, mode: str) -> frozenset[str]:
+    """Return the titles of the usual places that a measured build sees in a mode (`git`, `dir`, `staged`)."""
+    return measured(PLACES_FILE)[f"{known.title} {mode}"]
 
 
 @cache

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitleaks_eval.config.hiding import Entry
+from gitleaks_eval.coverage.known import Known
 from gitleaks_eval.coverage.places import Place, usual_places
 from gitleaks_eval.coverage.places_hiding import Hidden
 from gitleaks_eval.coverage.places_scan import Sight
-from gitleaks_eval.coverage.result import ACCEPTED, ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, Status
+from gitleaks_eval.coverage.result import ACCEPTED, ALLOWLISTED, MISSING, NOT_ASKED, NOT_SCANNED, SEEN, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,14 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class PlacesMap:
-    """All usual places with their statuses, in the order of the data, and what each entry hides of them."""
+    """All usual places with their statuses, in the order of the data, and what each entry hides of them.
+
+    `known` is the measured build that the scanner is held against.
+    """
 
     placed: tuple[Placed, ...]
     hidden: Hidden
+    known: Known | None = None
 
     def titles(self, status: Status) -> tuple[str, ...]:
         """The places of a status, as `path:src/a.png`."""
@@ -42,7 +47,17 @@ def lost_places(sight: Sight, reference: Sight) -> Sight:
     return {place: rules for place, rules in reference.items() if place not in sight}
 
 
-def places_map(asked: Iterable[Place], sight: Sight, reference: Sight, hidden: Hidden) -> PlacesMap:
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a known build sees, by the titles of the places."""
+
+    known: Known | None = None
+    titles: Collection[str] = ()
+
+
+def places_map(
+    asked: Iterable[Place], sight: Sight, reference: Sight, hidden: Hidden, expected: Expected = Expected()
+) -> PlacesMap:
     """The map of a configuration.
 
     Args:
@@ -50,6 +65,7 @@ def places_map(asked: Iterable[Place], sight: Sight, reference: Sight, hidden: H
         sight: what is seen with the configuration under test.
         reference: what is seen with the scanner's own.
         hidden: what hides the places that are lost.
+        expected: what the build is held against.
     """
     there = frozenset(asked)
 
@@ -60,9 +76,9 @@ def places_map(asked: Iterable[Place], sight: Sight, reference: Sight, hidden: H
             return Placed(place, SEEN)
         if place in reference:
             return Placed(place, ALLOWLISTED, hidden.entries_of(place), hidden.notes.get(place, ""))
-        return Placed(place, NOT_SCANNED)
+        return Placed(place, MISSING if place.title in expected.titles else NOT_SCANNED)
 
-    return PlacesMap(tuple(map(placed, usual_places())), hidden)
+    return PlacesMap(tuple(map(placed, usual_places())), hidden, expected.known)
 
 
 def no_longer_seen(before: PlacesMap, after: PlacesMap) -> tuple[str, ...]:

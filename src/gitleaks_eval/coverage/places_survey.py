@@ -10,11 +10,13 @@ from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.hiding import NOTHING_HIDES
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.flags import hidden_by_flags, merged
+from gitleaks_eval.coverage.known import known_build, seen_by
 from gitleaks_eval.coverage.places import PLAIN, Maker
 from gitleaks_eval.coverage.places_hiding import Hidden, hidden_by
-from gitleaks_eval.coverage.places_map import PlacesMap, lost_places, places_map
+from gitleaks_eval.coverage.places_map import Expected, PlacesMap, lost_places, places_map
 from gitleaks_eval.coverage.places_scan import SOURCE, Look, Sight, ground, looking
 from gitleaks_eval.scanners.limits import Limit, limits, with_limits
+from gitleaks_eval.coverage.rules import Dialect
 from gitleaks_eval.scanners.scan import Scanner
 
 NOTHING_HIDDEN = Hidden({}, {}, is_whole=True)
@@ -90,7 +92,20 @@ def survey(scanner: Scanner, configuration: Configuration, asked: Asked, naming:
         hidden = merged(hidden, hidden_by_flags(scanner.args, reference, with_flags))
         sight = looking(scanner, on)(configuration)
     is_known = _finds_the_plainest(reference) and not _is_plainly_unknown(hidden)
-    return places_map(on.secrets if is_known or _has_the_default(configuration) else (), sight, reference, hidden)
+    secrets = on.secrets if is_known or _has_the_default(configuration) else ()
+    return places_map(secrets, sight, reference, hidden, Expected() if own else expected_of(scanner))
+
+
+def expected_of(scanner: Scanner) -> Expected:
+    """Return what a scanner is held against: the places that the nearest known build sees by itself.
+
+    Nothing where it decodes less than by itself.
+    """
+    build = scanner.build
+    known = known_build(Dialect(build.name, build.version))
+    if known is None or (build.depth(scanner.decode_depth) or 0) < (build.depth(None) or 0):
+        return Expected()
+    return Expected(known, seen_by(known, scanner.mode))
 
 
 def reference_with(rule: Mapping[str, Any]) -> Configuration:

@@ -14,6 +14,7 @@ from gitleaks_eval.coverage.rules import Dialect, Effective, Rule, effective, sa
 from gitleaks_eval.coverage.sample_repository import found_by_sample, is_same
 from gitleaks_eval.coverage.samples import Sample, bench, samples_or_reason
 from gitleaks_eval.coverage.subject import Subject
+from gitleaks_eval.coverage.unseen import unseen_text
 from gitleaks_eval.repositories.cache import BuiltRepository
 
 # Half of them take the first of each choice of the regex, half of them any.
@@ -142,6 +143,7 @@ def acceptable(subject: Subject) -> Iterator[str]:
     known = known_build(subject.dialect)
     if known and not known.is_stated:
         yield silent_text(subject.dialect)
+        yield unseen_text(subject.dialect)
 
 
 def rules_text(dialect: Dialect) -> str:

@@ -11,10 +11,12 @@ OWN_RULES = "scanners_rules"
 ACCEPTANCE, TEST = "acceptance", "test"
 PASSES, FAILS, NOT_APPLICABLE = "passes", "fails", "not_applicable"
 # Of a usual place.
-Status = Literal["seen", "allowlisted", "accepted", "not_scanned", "not_asked"]
+Status = Literal["seen", "allowlisted", "accepted", "missing", "not_scanned", "not_asked"]
 SEEN: Final = "seen"
 ALLOWLISTED: Final = "allowlisted"
 ACCEPTED: Final = "accepted"
+# The scanner does not see it with its own configuration, and the known build that it is held against does.
+MISSING: Final = "missing"
 NOT_SCANNED: Final = "not_scanned"
 NOT_ASKED: Final = "not_asked"
 
@@ -33,7 +35,8 @@ class Coverage:
 
     `switched_off` are the ids of the scanner's own rules that are not in force. `verdicts` are of tests, by kind and
     name (`rule:jwt`, `place:path:src/a.png`, `entry:my.toml:4`). `tested` is one sentence of numbers, and `hides` has
-    a line for each entry that hides something and is not accepted, `accepted` for one that is, `notices` for what may
+    a line for each entry that hides something and is not accepted, `hides_places` those of usual places, most first,
+    `accepted` for one that is, `notices` for what may
     be deleted; `offers` say what an acceptance of each entry would, and `forgiven` are the rules that are silent for
     accepted entries alone. A run is not `whole` where something is hidden,
     accepted or not. `replaced` has a line for each rule that does not find what the scanner's own finds, `lacks` the
@@ -56,6 +59,7 @@ class Coverage:
     notices: Sequence[str] = ()
     offers: Sequence[Mapping[str, Any]] = ()
     forgiven: Sequence[str] = ()
+    hides_places: Sequence[str] = ()
     replaced: Sequence[str] = ()
     lacks: Sequence[str] = ()
     scanners_rules: Mapping[str, Any] = field(default_factory=dict)

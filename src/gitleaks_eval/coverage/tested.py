@@ -14,7 +14,7 @@ from gitleaks_eval.coverage.firing import FIRES, NEVER_FIRES, NOT_SAMPLED, REPOR
 from gitleaks_eval.coverage.flags import FLAGS
 from gitleaks_eval.coverage.layers import Spot
 from gitleaks_eval.coverage.places_map import PlacesMap
-from gitleaks_eval.coverage.result import ACCEPTED, ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, Status
+from gitleaks_eval.coverage.result import ACCEPTED, ALLOWLISTED, MISSING, NOT_ASKED, NOT_SCANNED, SEEN, Status
 
 NAMED_AT_MOST = 2
 LISTED_AT_MOST = 3
@@ -47,9 +47,15 @@ class Tested:
         return len(self.firing.rules) + len(self.switched_off)
 
     @property
+    def places_by_family(self) -> Counter[str]:
+        """Return how many places of each family the scanner looks at."""
+        there = {SEEN, ALLOWLISTED, ACCEPTED, MISSING}
+        return Counter(one.place.family for one in self.places.placed if one.status in there)
+
+    @property
     def place_count(self) -> int:
         """How many places the scanner looks at."""
-        return sum(one.status in {SEEN, ALLOWLISTED, ACCEPTED} for one in self.places.placed)
+        return self.places_by_family.total()
 
     def sentence(self) -> str:
         """`tested: 222 of 222 rules, 193 of 193 places (…)`."""
@@ -109,6 +115,9 @@ class Tested:
                 yield f"{blamed} {text.replace('allowlisted', 'hidden') if by_flags else text} {named(hiding)}"
             if by_none:
                 yield f"in {by_none} no rule in force finds what the scanner's own find, and no entry hides it"
+        if counts[MISSING] and self.places.known:
+            titles = few(self.places.titles(MISSING), LISTED_AT_MOST)
+            yield f"{counts[MISSING]} not seen, which {self.places.known.title} sees: {titles}"
         if counts[NOT_SCANNED]:
             yield f"{counts[NOT_SCANNED]} more are never scanned by {self.scanner}"
         if not self.place_count:

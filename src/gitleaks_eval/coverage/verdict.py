@@ -25,6 +25,7 @@ from gitleaks_eval.coverage.result import (
     ALLOWLISTED,
     ENTRY,
     FAILS,
+    MISSING,
     NOT_APPLICABLE,
     NOT_ASKED,
     NOT_SCANNED,
@@ -43,6 +44,7 @@ from gitleaks_eval.coverage.silencing import DEAD, REDUNDANT, EntryResult
 from gitleaks_eval.coverage.standing import standing_of
 from gitleaks_eval.coverage.subject import Subject
 from gitleaks_eval.coverage.tested import UNKNOWN, Tested, blame
+from gitleaks_eval.coverage.unseen import unseen_of
 
 # Of an entry's text the sentence of numbers shows so much: it names two of them, and stands on the first screen.
 SAID_AT_MOST = 32
@@ -116,7 +118,7 @@ class _Judging:
         self.firing = firing
         tested = Tested(firing, places, (), self.scanner, root)
         own = frozenset(rule.rule_id for rule in firing.rules if rule.own)
-        counts = tested.rule_count, tested.place_count
+        counts = tested.rule_count, tested.places_by_family
         self.measure = Measure(*counts, own, hidden or places.hidden, known, root, strict=strict)
         names = entry_names((one.entry for one in entries), subject.configuration, root)
         self.hiding = self.measure.all_of(entries, names)
@@ -126,6 +128,7 @@ class _Judging:
         blamed = {entry for one in places.placed for entry in one.hidden_by if (entry.index, entry.address) in spots}
         self.places = accepted(places, blamed)
         self.standing = standing_of(subject, firing, self.accepted, known.others, root)
+        self.unseen = unseen_of(places, subject.dialect, known.others)
         titles = _titles(names)
         as_own = self.standing.sentence
         self.tested = replace(tested, places=self.places, accepted=self.accepted, titles=titles, as_own=as_own)
@@ -141,7 +144,8 @@ class _Judging:
             **{key(ACCEPTANCE, acceptance_name(one, self.root)): self._stale(one) for one in self.known.stale},
         }
         hiding = [one for one in self.hiding if one.counts]
-        missing = any(one.status == ALLOWLISTED for one in self.places.placed) or self._lacks_rules()
+        most_first = sorted((one for one in hiding if one.places), key=lambda one: -len(one.places))
+        missing = any(one.status in {ALLOWLISTED, MISSING} for one in self.places.placed) or self._lacks_rules()
         silent = sum(not self._is_answered(rule) for rule in self.firing.rules)
         return Coverage(
             seed=self.seed,
@@ -152,20 +156,26 @@ class _Judging:
             verdicts=verdicts,
             tested=self.tested.sentence(),
             hides=[*(f"{one.name} {one.said}" for one in hiding), *self._beside_entries(is_accepted=False)],
+            hides_places=[f"{one.name} {one.said}" for one in most_first],
             accepted=[
                 *(f"{one.name} {one.said}{_unmeasured(one)}" for one in self.hiding if one.accepted and one.hides),
                 *self._beside_entries(is_accepted=True),
             ],
             notices=[*self._notices()],
-            offers=[*map(self._offer, self.hiding), *self.standing.offers],
+            offers=[*map(self._offer, self.hiding), *self.standing.offers, *self.unseen.offers],
             forgiven=[rule.rule_id for rule in self.firing.rules if self._is_forgiven(rule)],
             replaced=self.standing.replaced,
             lacks=sorted(self.standing.lacks),
             scanners_rules=self.standing.row,
+<<<<<<< HEAD
             weak=list(self.standing.weak),
             whole=not any(one.hides for one in self.hiding)
             and not missing
             and not self.measure.is_too_much(silent, self.measure.rules),
+=======
+            weak=[*self.standing.weak, *self.unseen.weak],
+            whole=not hiding and not missing and not self.measure.is_too_much(silent, self.measure.rules),
+>>>>>>> 2613d4d (Hold entries to a quarter of each family of places, name each that hides one, and a build to what its version sees)
         )
 
     def _lacks_rules(self) -> bool:
@@ -211,12 +221,11 @@ class _Judging:
 
     def _together(self) -> str:
         rules = frozenset[str]().union(*(silenced_by(one.result) for one in self.hiding if not one.accepted))
-        places = sum(one.status == ALLOWLISTED for one in self.places.placed)
+        places = [one.place for one in self.places.placed if one.status == ALLOWLISTED]
         parts = []
         if self.measure.is_too_much(len(rules), self.measure.rules):
             parts.append(f"silence {len(rules)} of {self.measure.rules} rules")
-        if self.measure.is_too_much(places, self.measure.places):
-            parts.append(f"hide {places} of {self.measure.places} places")
+        parts += [f"hide {many}" for many in self.measure.too_many(places)]
         return f"all entries together {' and '.join(parts)}" if parts else ""
 
     def _rule(self, rule: RuleResult) -> Verdict:
@@ -259,6 +268,9 @@ class _Judging:
         title = placed.place.title
         if placed.status == SEEN:
             return Verdict(PASSES)
+        if placed.status == MISSING:
+            is_stated = self.unseen.known is not None and self.unseen.known.is_stated
+            return Verdict(FAILS if is_stated else NOT_APPLICABLE, self.unseen.said(title))
         if placed.status == NOT_SCANNED:
             return Verdict(NOT_APPLICABLE, f"{self.scanner} itself never looks there")
         if placed.status == NOT_ASKED:

@@ -25,6 +25,7 @@ FAILED_AT_MOST = 12
 LISTED_AT_MOST = 200
 NAMED_AT_MOST = 3
 REPLACED_AT_MOST = 4
+HIDING_AT_MOST = 40
 NOTHING_TO_MEND = "nothing to mend"
 ACCEPTED_ALONE = f"{NOTHING_TO_MEND}: what is hidden is accepted"
 
@@ -143,6 +144,18 @@ def doubt_lines(run: Run) -> Iterator[str]:
     for line in run.coverage.weak:
         if line != run.coverage.unreadable:
             yield f"WEAK  {line}"
+
+
+def hides_lines(run: Run) -> Iterator[str]:
+    """Each entry that hides usual places and does not fail, with how many; of very many the first."""
+    if run.coverage is None:
+        return
+    failed = {result.message for result in run.surveys if result.outcome == FAILED}
+    hiding = [line for line in run.coverage.hides_places if line not in failed]
+    for line in hiding[:HIDING_AT_MOST]:
+        yield f"HIDES  {line}"
+    if len(hiding) > HIDING_AT_MOST:
+        yield f"HIDES  {len(hiding) - HIDING_AT_MOST} more entries hide less each; scorecard.md has them"
 
 
 def failed_lines(run: Run) -> Iterator[str]:

@@ -78,7 +78,7 @@ def tiles(document: Document) -> list[Tile]:
         fire = rules["fires"] + rules["reported_as"]
         found.append(Tile("rules fire", fire, rules.total() + off, said, rules["accepted"]))
         places = Counter(row["status"] for row in coverage["places"])
-        hidden = places["allowlisted"] + places["accepted"]
+        hidden = places["allowlisted"] + places["accepted"] + places["missing"]
         never = {"accepted": places["accepted"], "more are never scanned by the scanner": places["not_scanned"]}
         said = _notes({**never, "large ones are not asked": places["not_asked"]})
         found.append(Tile("places seen", places["seen"], places["seen"] + hidden, said, places["accepted"]))

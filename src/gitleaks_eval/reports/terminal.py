@@ -13,7 +13,14 @@ from gitleaks_eval.core.text import few, numbered, printable
 from gitleaks_eval.reports.causes import Cause, cause_lines
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.comparison_lines import comparison_lines
-from gitleaks_eval.reports.coverage import doubt_lines, failed_check_lines, failed_lines, next_lines, tested_lines
+from gitleaks_eval.reports.coverage import (
+    doubt_lines,
+    failed_check_lines,
+    failed_lines,
+    hides_lines,
+    next_lines,
+    tested_lines,
+)
 from gitleaks_eval.reports.judges import combined_line, judges_lines
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.reports.scorecard import counted, where
@@ -73,6 +80,8 @@ def run_lines(run: Run, troubles: Troubles, written: str | None, verbosity: int)
     told = (*_reasons(run), *failed_check_lines(run), *failed_lines(run), *doubt_lines(run), *_lint(run))
     for line in (*told, *_findings(run)):
         yield Line(printable(line), "red")
+    for line in hides_lines(run):
+        yield Line(printable(line), "yellow")
     for line in _details(run, verbosity):
         yield Line(printable(line), "yellow" if line.startswith("judge  ") and _is_capped(line) else "")
     if written and not written.startswith("ERROR") and verbosity >= 0:

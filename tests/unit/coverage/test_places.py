@@ -11,6 +11,7 @@ import builders
 import pytest
 
 import gitleaks_eval.coverage
+from gitleaks_eval.coverage.known import PLACES_FILE
 from gitleaks_eval.coverage.places import PLAIN, Planted, github_pat, secret_of, usual_places
 from gitleaks_eval.coverage.places_bytes import content_of
 from gitleaks_eval.coverage.places_repository import HiddenBytes, HiddenText, PlantedPlaces, plant
@@ -51,10 +52,17 @@ def staged(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_measured_place_is_one_of_the_data_and_the_other_way_round() -> None:
-    measured = (Path(__file__).parents[3] / "tests/support/places_seen.tsv").read_text(encoding="utf-8").splitlines()
-    names = [line.partition("\t")[0] for line in measured if not line.startswith("#")]
-    assert [place.title for place in usual_places()] == names
-    assert Counter(place.family for place in usual_places()) == {"path": 189, "form": 45, "git": 18}
+    lines = [line for line in PLACES_FILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    names = [line.partition("\t")[0] for line in lines[1:]]
+    assert [place.title for place in usual_places() if not place.is_dropped] == names
+    families = {"path": 191, "form": 53, "git": 24, "project": 174}
+    assert Counter(place.family for place in usual_places()) == families
+
+
+def test_the_paths_of_projects_stand_one_to_eight_folders_deep() -> None:
+    paths = [place.file for place in usual_places() if place.family == "project"]
+    assert len(paths) >= 150
+    assert {path.count("/") + 1 for path in paths} == set(range(1, 9))
 
 
 def test_a_form_has_a_file_of_its_own_and_its_content() -> None:
