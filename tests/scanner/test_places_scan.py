@@ -114,9 +114,7 @@ def test_what_is_staged_is_seen_in_that_mode_only_and_history_is_missed(
 
 
 @pytest.mark.parametrize("name", BUILDS)
-def test_diffs_of_merges_are_seen_where_the_log_shows_them(
-    name: str, scanner_of: Callable[[str], Scanner]
-) -> None:
+def test_diffs_of_merges_are_seen_where_the_log_shows_them(name: str, scanner_of: Callable[[str], Scanner]) -> None:
     on = ground("git", SEED)
     there = readable(on.repository.path, command=(*LOG, "-m"))
     with_merges = replace(on, repository=replace(on.repository, readable=there))

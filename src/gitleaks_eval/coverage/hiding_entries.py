@@ -147,7 +147,7 @@ class Measure:
     def _said(self, result: EntryResult, places: int, reason: str = "") -> str:
         entry = result.entry
         if entry.kind == FLAG:
-            return reason or _measured(result, places, self.places)
+            return reason or _measured(result, places, sum(self.places.values()))
         title = f"{entry.place} {shown_text(entry)}" if entry.kind != DISABLED else entry.place
         return f"{title}: {reason or _measured(result, places, sum(self.places.values()))}"
 

@@ -15,8 +15,8 @@ from gitleaks_eval.coverage.places import PLAIN, Maker
 from gitleaks_eval.coverage.places_hiding import Hidden, hidden_by
 from gitleaks_eval.coverage.places_map import Expected, PlacesMap, lost_places, places_map
 from gitleaks_eval.coverage.places_scan import SOURCE, Look, Sight, ground, looking
-from gitleaks_eval.scanners.limits import Limit, limits, with_limits
 from gitleaks_eval.coverage.rules import Dialect
+from gitleaks_eval.scanners.limits import Limit, limits, with_limits
 from gitleaks_eval.scanners.scan import Scanner
 
 NOTHING_HIDDEN = Hidden({}, {}, is_whole=True)

@@ -167,15 +167,10 @@ class _Judging:
             replaced=self.standing.replaced,
             lacks=sorted(self.standing.lacks),
             scanners_rules=self.standing.row,
-<<<<<<< HEAD
-            weak=list(self.standing.weak),
+            weak=[*self.standing.weak, *self.unseen.weak],
             whole=not any(one.hides for one in self.hiding)
             and not missing
             and not self.measure.is_too_much(silent, self.measure.rules),
-=======
-            weak=[*self.standing.weak, *self.unseen.weak],
-            whole=not hiding and not missing and not self.measure.is_too_much(silent, self.measure.rules),
->>>>>>> 2613d4d (Hold entries to a quarter of each family of places, name each that hides one, and a build to what its version sees)
         )
 
     def _lacks_rules(self) -> bool:
