@@ -1,0 +1,118 @@
+"""Usual places of real projects, what entries hide of them, and builds that see less than the version they state."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from corpus import report
+
+from gitleaks_eval.core.schema import schema_problems
+from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.layers import toml_text
+from gitleaks_eval.scanners.build import probe
+
+pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
+
+ONLY = "--gitleaks-only=places,entries"
+# A program around the real one that reports nothing at paths that begin as these do.
+FILTER = """\
+import json, subprocess, sys
+if sys.argv[1:] == ["version"] and {version!r}:
+    sys.exit(print({version!r}))
+ended = subprocess.run([{real!r}, *sys.argv[1:]]).returncode
+if "--report-path" in sys.argv:
+    path = sys.argv[sys.argv.index("--report-path") + 1]
+    kept = [one for one in json.load(open(path)) or [] if not one["File"].startswith({dropped!r})]
+    json.dump(kept, open(path, "w"))
+sys.exit(ended)
+"""
+
+Blinded = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def blinded(pytester: pytest.Pytester, gitleaks: Callable[[str], Path]) -> Blinded:
+    """Make a build that holds the rules of 8.30.1, and reports nothing at some paths."""
+
+    def made(dropped: str, version: str) -> Path:
+        real = gitleaks("8.30.1")
+        folder = pytester.mkdir("blinded")
+        code = FILTER.format(real=str(real), dropped=dropped, version=version)
+        (folder / "filter.py").write_text(code, encoding="utf-8")
+        build = probe(real, "a test")
+        rules = toml_text(builtin_document(Path(build.path), build.sha256)).replace('[["rules"]]', "[[rules]]")
+        program = folder / "gitleaks"
+        start = f'#!/bin/sh\nexec {sys.executable} -ISB {folder / "filter.py"} "$@"\n'
+        program.write_bytes(start.encode() + b"\0" + rules.encode() + b"\0")
+        program.chmod(0o755)
+        return program
+
+    return made
+
+
+def run(pytester: pytest.Pytester, binary: Path, *options: str, path: str = "") -> pytest.RunResult:
+    if path:
+        content = f"[extend]\nuseDefault = true\n[allowlist]\npaths = ['''{path}''']\n"
+        (pytester.path / ".gitleaks.toml").write_text(content, encoding="utf-8")
+    return pytester.runpytest_subprocess("--gitleaks-eval", "-q", f"--gitleaks-binary={binary}", ONLY, *options)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (r"^([^/]+/){2,}", "hides 153 of 378 places"),
+        (r"^(services|apps|packages)/", "hides 47 of 174 project places"),
+    ],
+)
+def test_an_entry_that_hides_more_than_a_quarter_of_a_family_of_places_fails(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path], path: str, said: str
+) -> None:
+    result = run(pytester, gitleaks("8.30.1"), path=path)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["FAIL *", f"FAILED  entry  .gitleaks.toml:4 *: {said}"])
+
+
+def test_each_entry_that_hides_less_is_named_with_its_count_the_one_that_hides_most_first(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path]
+) -> None:
+    result = run(pytester, gitleaks("8.30.1"), path=r"^kustomize/''', '''src/main/java/''', '''(libs|charts)/")
+    assert result.ret == 0
+    hiding = [line for line in result.outlines if line.startswith("HIDES")]
+    assert [line.rsplit(": ", 1) for line in hiding] == [
+        ["HIDES  .gitleaks.toml:4#2 [allowlist] paths[1] src/main/java/", "hides 15 of 378 places"],
+        ["HIDES  .gitleaks.toml:4#3 [allowlist] paths[2] (libs|charts)/", "hides 8 of 378 places"],
+    ]
+    result.stdout.fnmatch_lines(["PASS *"])
+
+
+def test_a_build_that_does_not_see_what_its_version_sees_fails_with_the_places(
+    pytester: pytest.Pytester, blinded: Blinded
+) -> None:
+    result = run(pytester, blinded("services/", "8.30.1"))
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["FAIL *", "tested: * not seen, which gitleaks 8.30.1 sees: project:services/*; 59 more are never scanned *"]
+    )
+    result.stdout.fnmatch_lines(["FAILED * project:services/auth/settings.toml: not seen, gitleaks 8.30.1 sees it*"])
+    document = report(pytester)
+    assert schema_problems("report", document) == []
+    missing = [row for row in document["coverage"]["places"] if row["status"] == "missing"]
+    assert {(row["family"], row["case"].split("/")[0]) for row in missing} == {("project", "services")}
+
+
+def test_a_build_of_an_unknown_version_that_sees_less_than_the_nearest_is_weak_until_that_is_accepted(
+    pytester: pytest.Pytester, blinded: Blinded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    program = blinded("services/search/", "8.99.0")
+    result = run(pytester, program)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["WEAK_PASS *", "WEAK  2 places that gitleaks 8.30.1, the nearest known build, sees *"])
+    assert run(pytester, program, "--gitleaks-accept", "--gitleaks-yes").ret == 0
+    accepted = (pytester.path / ".gitleaks-eval.yaml").read_text(encoding="utf-8")
+    assert "entry: 'unseen places of gitleaks 8.99.0'" in accepted
+    result = run(pytester, program)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["PASS *"])
+    result.stdout.no_fnmatch_line("WEAK*")
