@@ -220,6 +220,32 @@ keywords = ["ghs_"]
     _nothing_is_told(asked, firing)
 
 
+KEYS = r"""
+[extend]
+useDefault = true
+[[rules]]
+id = "named"
+regex = '(acme_db_password)\s*=\s*"([^"]{12,40})"'
+secretGroup = 1
+[[rules]]
+id = "first-group"
+regex = '(?i)(dalta_key|dalta_token)=[a-z0-9]{32}'
+[[rules]]
+id = "value"
+regex = '(?i)(sigma_key|sigma_token)=([a-z0-9]{32})'
+secretGroup = 2
+"""
+
+
+def test_a_rule_of_the_users_that_reports_the_key_and_not_its_value_does_not_fire(ask: Ask) -> None:
+    said = {name: (one.status, one.reason) for name, one in ask(KEYS).rules().items() if one.own}
+    assert said == {
+        "named": ("never_fires", "reports acme_db_password, not its value"),
+        "first-group": ("never_fires", "reports dalta_key, not its value"),
+        "value": ("fires", ""),
+    }
+
+
 def _hiders(result: RuleResult) -> list[str]:
     assert result.status == "allowlisted"
     return [entry.place for entry in result.hidden_by]

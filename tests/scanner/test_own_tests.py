@@ -190,6 +190,22 @@ def test_a_test_that_fails_names_what_hides_it(pytester: pytest.Pytester, binary
     assert said in result.stdout.str()
 
 
+def test_a_planted_secret_is_found_where_what_is_reported_holds_it(pytester: pytest.Pytester, binary: str) -> None:
+    rule = "[[rules]]\nid = 'acme-token'\nregex = '(acme_key)=([a-z0-9]{32})'\nsecretGroup = 1\n"
+    (pytester.path / ".gitleaks.toml").write_text(f"[extend]\nuseDefault = true\n{rule}", encoding="utf-8")
+    written(
+        pytester,
+        "finds:",
+        "  - { text: 'acme_key={{secret}}', pattern: '[a-z0-9]{32}' }",
+        "ignores:",
+        "  - { text: 'see acme_key=" + "0a1b2c3d4e5f6g7h" * 2 + " there' }",
+    )
+    result = pytester.runpytest_subprocess(NAME, binary)
+    assert result.ret == 1
+    result.assert_outcomes(failed=2)
+    assert "not found in the text; reports acme_key, not its value" in result.stdout.str()
+
+
 def test_a_test_of_a_rule_that_is_switched_off_names_the_entry(pytester: pytest.Pytester, binary: str) -> None:
     off = "[extend]\nuseDefault = true\ndisabledRules = ['github-pat']\n"
     (pytester.path / ".gitleaks.toml").write_text(off, encoding="utf-8")

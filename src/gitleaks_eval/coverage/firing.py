@@ -15,7 +15,7 @@ from gitleaks_eval.coverage.paths import word
 from gitleaks_eval.coverage.regex import LENGTH_AT_MOST
 from gitleaks_eval.coverage.replaced import Originals, Replaced
 from gitleaks_eval.coverage.rules import Rule
-from gitleaks_eval.coverage.sample_repository import found_by_sample, is_same
+from gitleaks_eval.coverage.sample_repository import found_by_sample, instead_text, is_same, reported_instead
 from gitleaks_eval.coverage.samples import Bench, Sample, bench, reason_for_silence, samples_or_reason, too_plain
 from gitleaks_eval.coverage.separating import hidden_alone
 from gitleaks_eval.coverage.subject import Subject
@@ -40,7 +40,8 @@ NOT_ALONE = f"not asked alone: {ASKED_ALONE_AT_MOST} other silent rules were"
 class RuleResult:
     """What became of a rule: its samples and how many were found under its own id or an alias of it.
 
-    `hidden_by` are the entries of allowlists that hide its samples; one without a file is the scanner's own.
+    `hidden_by` are the entries of allowlists that hide its samples; one without a file is the scanner's own. `instead`
+    says what a rule of the user's reports that is not its value.
     """
 
     rule_id: str
@@ -51,6 +52,7 @@ class RuleResult:
     reported_as: str | None = None
     hidden_by: tuple[Entry, ...] = ()
     reason: str = ""
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ class _Asking:
     others: dict[str, Counter[str]] = field(default_factory=dict)
     hidden_by: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    instead: dict[str, str] = field(default_factory=dict)
     disbelieved: str = ""
     replaced: tuple[Replaced, ...] = ()
     names: Iterator[str] = field(default_factory=lambda: map(word, count()))
@@ -144,7 +147,7 @@ class _Asking:
 
     def again(self) -> None:
         """More samples of the rules that did not fire."""
-        silent = [rule for rule in self._rules() if not self.found[rule.id]]
+        silent = [rule for rule in self._rules() if not self.found[rule.id] and rule.id not in self.instead]
         before = {rule.id: len(self.samples[rule.id]) for rule in silent}
         self._make(silent, MORE_SAMPLES, 1)
         fresh = [one for rule in silent for one in self.samples[rule.id][before[rule.id] :]]
@@ -177,10 +180,12 @@ class _Asking:
 
     def result(self, rule: Rule) -> RuleResult:
         made, found = len(self.samples.get(rule.id, ())), self.found[rule.id]
-        said = self.reasons.get(rule.id, "")
+        why = self.reasons.get(rule.id, "")
         others = self.others.get(rule.id)
         if not made:
-            return RuleResult(rule.id, rule.own, 0, 0, NOT_SAMPLED, reason=said)
+            return RuleResult(rule.id, rule.own, 0, 0, NOT_SAMPLED, reason=why)
+        if said := self.instead.get(rule.id, ""):
+            return RuleResult(rule.id, rule.own, made, found, NEVER_FIRES, reason=said, instead=said)
         if found:
             return RuleResult(rule.id, rule.own, made, found, FIRES)
         if others:
@@ -188,10 +193,13 @@ class _Asking:
             return RuleResult(rule.id, rule.own, made, 0, REPORTED_AS, name, reason=reason_for_silence(rule))
         if rule.id in self.hidden_by:
             return RuleResult(rule.id, rule.own, made, 0, ALLOWLISTED, hidden_by=self.hidden_by[rule.id])
+        return self._silent_result(rule, made, why)
+
+    def _silent_result(self, rule: Rule, made: int, why: str) -> RuleResult:
         shown = reason_for_silence(rule)
         if not shown and (plain := too_plain(self.samples[rule.id], rule)):
             return RuleResult(rule.id, rule.own, made, 0, NOT_SAMPLED, reason=plain)
-        return RuleResult(rule.id, rule.own, made, 0, NEVER_FIRES, reason=shown or said)
+        return RuleResult(rule.id, rule.own, made, 0, NEVER_FIRES, reason=shown or why)
 
     def _alone(self, rule_id: str, repository: BuiltRepository) -> str:
         try:
@@ -205,7 +213,11 @@ class _Asking:
         return [rule for rule in self.subject.effective.rules if rule.id in self.samples]
 
     def _silent(self) -> list[str]:
-        return [rule.id for rule in self._rules() if not self.found[rule.id] and not self.others.get(rule.id)]
+        return [
+            rule.id
+            for rule in self._rules()
+            if not self.found[rule.id] and not self.others.get(rule.id) and rule.id not in self.instead
+        ]
 
     def _all(self, rule_ids: Iterable[str]) -> list[Sample]:
         return [sample for rule_id in rule_ids for sample in self.samples[rule_id]]
@@ -226,6 +238,10 @@ class _Asking:
                 self.shown.setdefault(sample.rule_id, sample)
             else:
                 self.others.setdefault(sample.rule_id, Counter()).update(found)
+        for sample, secrets in zip(samples, reported_instead(samples, findings), strict=True):
+            rule = self.bench.rules[sample.rule_id]
+            if secrets and rule.own:
+                self.instead.setdefault(rule.id, instead_text(rule, sample, secrets))
 
     def _ids_found(self, samples: Sequence[Sample], findings: Findings) -> set[str]:
         return {

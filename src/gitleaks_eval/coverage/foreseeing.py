@@ -80,6 +80,19 @@ def group_node(regex: Regex, index: int) -> Node:
     return group.item if isinstance(group, Group) else regex.node
 
 
+def variety(node: Node) -> float:
+    """How much the shortest values of a tree vary, in bits: 0 for fixed words, in any case."""
+    if isinstance(node, Chars):
+        return math.log2(max(1, min(128, size(node.written))))
+    if isinstance(node, Sequence):
+        return sum(map(variety, node.items))
+    if isinstance(node, Choice):
+        return math.log2(len(node.items)) + min(map(variety, node.items))
+    if isinstance(node, Group):
+        return variety(node.item)
+    return node.least * variety(node.item) if isinstance(node, Repeat) else 0.0
+
+
 def has_fixed_words(node: Node, length: int = 3) -> bool:
     """Whether each value of a tree holds letters that are always the same, so many in a row."""
     run = 0

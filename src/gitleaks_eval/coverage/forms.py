@@ -48,6 +48,11 @@ def render(form: str, one: Written) -> bytes:
     return FORMS[form](one).encode()
 
 
+def ways_to_write(value: str) -> set[str]:
+    """Return how a value of one line stands in the forms that quote it."""
+    return {_quoted(value), _single(value), escape(value, quote=False), escape(value), quote(value, safe="")}
+
+
 def _quoted(text: str) -> str:
     """As it stands between quotes in source code and in JSON."""
     return json.dumps(text, ensure_ascii=False)[1:-1]

@@ -7,7 +7,7 @@ from itertools import count
 from gitleaks_eval.coverage.asker import Asker
 from gitleaks_eval.coverage.forms import FORMS, render, written
 from gitleaks_eval.coverage.paths import word
-from gitleaks_eval.coverage.sample_repository import found_by_sample, is_same
+from gitleaks_eval.coverage.sample_repository import fired_by_sample, is_same
 from gitleaks_eval.coverage.samples import Sample, bench, path_for
 from gitleaks_eval.coverage.subject import Subject
 
@@ -40,7 +40,7 @@ def ask_forms(subject: Subject, asker: Asker, shown: Mapping[str, Sample]) -> di
     samples = [sample for _, sample in asked.values()]
     if not samples:
         return {}
-    found = found_by_sample(samples, asker.under_test(asker.built(samples)))
+    found = fired_by_sample(samples, asker.under_test(asker.built(samples)))
     fires: dict[str, dict[str, bool]] = {}
     for (form, sample), ids in zip(asked.values(), found, strict=True):
         fires.setdefault(sample.rule_id, {})[form] = any(is_same(sample.rule_id, one) for one in ids)

@@ -31,6 +31,8 @@ CHARACTERS_AT_MOST = 20_000
 STEPS_AT_MOST = 100_000
 # A class with this many printable characters stands for any text, not for a kind of token.
 WIDE = 80
+# The secret stands in none of the groups.
+OUTSIDE = -1
 _PREFERRED = "\"' \n=/-_.:;,"
 
 
@@ -53,9 +55,20 @@ class Made:
     def group(self, wanted: int) -> tuple[int, int]:
         """What the scanner takes for the secret: the wanted group, else the first that captured something."""
         whole = (0, len(self.text))
+        if wanted == OUTSIDE:
+            return self._varying()
         if wanted:
             return self.groups.get(wanted, whole)
         return next((span for _, span in sorted(self.groups.items()) if span[0] < span[1]), whole)
+
+    def _varying(self) -> tuple[int, int]:
+        """Where most characters that may be others stand in a row."""
+        runs = [(0, 0)]
+        for place, slot in enumerate(self.slots):
+            if size(slot.written) > 2:
+                start, end = runs[-1]
+                runs[-1:] = [(start, place + 1)] if end == place and start < end else [runs[-1], (place, place + 1)]
+        return max(runs, key=lambda run: run[1] - run[0])
 
 
 def make(regex: Regex, seed: str, variant: int = 0, secret_group: int = 0) -> Made:
@@ -65,14 +78,14 @@ def make(regex: Regex, seed: str, variant: int = 0, secret_group: int = 0) -> Ma
         regex: the regex, read.
         seed: other seeds give other characters.
         variant: 0 takes the first of each choice and few repeats; others choose among them, too.
-        secret_group: the group that holds the secret; 0 for the first.
+        secret_group: the group that holds the secret; 0 for the first, `OUTSIDE` for none.
 
     Raises:
         RegexError: when its values are too long, or there is none.
     """
     # The stream of a seed that is text is promised to stay the same.
     writer = _Writer(Random(f"{seed}\0{variant}\0{regex.text}"), variant, secret_group, regex.groups)  # noqa: S311 - no secret
-    writer.write(regex.node, in_secret=not regex.groups)
+    writer.write(regex.node, in_secret=not regex.groups or secret_group == OUTSIDE)
     return Made("".join(writer.text), tuple(writer.slots), tuple(writer.edges), writer.groups)
 
 

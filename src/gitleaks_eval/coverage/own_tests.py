@@ -3,7 +3,7 @@
 The secrets are made from the patterns at run time. They stand in a private repository and nowhere else.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
@@ -18,8 +18,23 @@ from gitleaks_eval.coverage.paths import is_path, neutral_path, word
 from gitleaks_eval.coverage.regex import Chars, RegexError, parse_regex
 from gitleaks_eval.coverage.result import FAILS, NOT_APPLICABLE, PASSES, Verdict
 from gitleaks_eval.coverage.rules import Rule
-from gitleaks_eval.coverage.sample_repository import found_by_sample, is_same
-from gitleaks_eval.coverage.samples import Bench, NotSampledError, Sample, as_sample, makes, path_for, problems_of
+from gitleaks_eval.coverage.sample_repository import (
+    fired_by_sample,
+    found_by_sample,
+    instead_text,
+    is_same,
+    reported_instead,
+)
+from gitleaks_eval.coverage.samples import (
+    Bench,
+    NotSampledError,
+    Sample,
+    as_sample,
+    makes,
+    path_for,
+    problems_of,
+    secret_of,
+)
 
 # How people call a form that has a longer name.
 SHORT = {"base64": "base64-line", "hex": "hex-encoded", "url": "url-encoded", "text": "raw"}
@@ -30,11 +45,15 @@ NO_NEAR_MISS = "no value can be made that just misses the rule"
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A test and what it plants, each sample with what people call it; `problem` says why there is nothing."""
+    """A test and what it plants, each sample with what people call it; `problem` says why there is nothing.
+
+    `rule` is the one in force.
+    """
 
     test: RuleTest
     samples: tuple[tuple[str, Sample], ...] = ()
     problem: str = ""
+    rule: Rule | None = None
 
 
 def check_tests(beside: Beside) -> None:
@@ -73,7 +92,7 @@ def planted_by(tests: Sequence[RuleTest], rules: Mapping[str, Rule], on: Bench) 
         except NotSampledError as error:
             planted.append(Planted(test, problem=str(error)))
             continue
-        planted.append(Planted(test, samples, "" if samples else NO_NEAR_MISS))
+        planted.append(Planted(test, samples, "" if samples else NO_NEAR_MISS, rule))
     return planted
 
 
@@ -81,10 +100,28 @@ def judged(planted: Sequence[Planted], findings: Findings) -> list[Verdict]:
     """What the finds of the one scan say of each test."""
     samples = [sample for one in planted for _, sample in one.samples]
     found = iter(found_by_sample(samples, findings))
-    return [_verdict(one, list(islice(found, len(one.samples)))) for one in planted]
+    fired = iter(fired_by_sample(samples, findings))
+    instead = iter(reported_instead(samples, findings))
+    verdicts = []
+    for one in planted:
+        count_of = len(one.samples)
+        holding, anything = list(islice(found, count_of)), list(islice(fired, count_of))
+        said = _instead(one, islice(instead, count_of))
+        verdicts.append(_verdict(one, anything if one.test.kind == IGNORES else holding, said))
+    return verdicts
 
 
-def _verdict(one: Planted, found: Sequence[set[str]]) -> Verdict:
+def _instead(one: Planted, reported: Iterable[set[str]]) -> str:
+    """What the rule reports that is not the planted secret."""
+    said = (
+        instead_text(one.rule, sample, secrets)
+        for (_, sample), secrets in zip(one.samples, reported, strict=True)
+        if secrets and one.rule
+    )
+    return next(said, "")
+
+
+def _verdict(one: Planted, found: Sequence[set[str]], reports: str = "") -> Verdict:
     test = one.test
     if one.problem:
         inapplicable = test.kind == IGNORES and test.is_near_miss
@@ -98,7 +135,7 @@ def _verdict(one: Planted, found: Sequence[set[str]]) -> Verdict:
     silent = [name for (name, _), fired in zip(one.samples, fires, strict=True) if not fired]
     if test.kind == FINDS:
         others = sorted({other for ids, own in zip(found, fires, strict=True) if not own for other in ids})
-        instead = f"; {few(others)} fires there" if others else ""
+        instead = f"; {reports}" if reports else f"; {few(others)} fires there" if others else ""
         return Verdict(FAILS, f"not found in {few(silent)}{instead}") if silent else Verdict(PASSES)
     if silent:
         return Verdict(PASSES, f"still to do: not found in {few(silent)}")
@@ -151,7 +188,7 @@ def _near_misses(rule: Rule, on: Bench) -> Iterator[tuple[str, str, str]]:
     sample = as_sample(rule, made, "x") if made else None
     if asked is None or made is None or sample is None:
         return
-    start, end = made.group(rule.secret_group)
+    start, end = made.group(secret_of(rule))
     # What a value of a higher entropy would be is found.
     for name, changed in (
         ("one character short", made.text[: end - 1] + made.text[end:]),

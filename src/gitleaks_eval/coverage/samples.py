@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from gitleaks_eval.coverage.foreseeing import can_hold, entropy, entropy_at_most, group_node, has_fixed_words
+from gitleaks_eval.coverage.foreseeing import can_hold, entropy, entropy_at_most, group_node, has_fixed_words, variety
 from gitleaks_eval.coverage.hidden_values import Foreseen, Found, foreseen
-from gitleaks_eval.coverage.making import Made, in_context, make, planted
+from gitleaks_eval.coverage.making import OUTSIDE, Made, in_context, make, planted
 from gitleaks_eval.coverage.paths import neutral_path, paths_matching
 from gitleaks_eval.coverage.regex import BEGIN_TEXT, END_TEXT, Regex, RegexError, parse_regex
 from gitleaks_eval.coverage.rules import Allowlist, Rule
@@ -18,6 +18,9 @@ ATTEMPTS = 40
 # So many of them take the first of each choice; the others vary in more than their characters.
 PLAIN_ATTEMPTS = 8
 NO_REGEX = "it has neither regex nor path"
+# So few bits are words, of which there are a few.
+FIXED_BELOW = 6.0
+KEY_GROUPS_AT_MOST = 2
 PART_OF_OTHERS = "it is part of other rules and never reported by itself"
 NO_PATH = "no path can be made that its `path` matches"
 
@@ -145,19 +148,19 @@ def makes(rule: Rule, seed: str, first: int = 0) -> Iterator[Made]:
     Raises:
         NotSampledError: when its regex cannot be read or has no values.
     """
-    tree = _tree(rule)
+    tree, secret = _tree(rule), secret_of(rule)
     keywords: list[str] | None = None
     for attempt in range(first, ATTEMPTS):
         variant = max(0, attempt - PLAIN_ATTEMPTS)
         try:
-            made: Made | None = make(tree, f"{seed}\0{attempt}", variant, rule.secret_group)
+            made: Made | None = make(tree, f"{seed}\0{attempt}", variant, secret)
         except RegexError as error:
             raise NotSampledError(f"its regex: {error}") from None
         if made and rule.keywords and not holds_keyword(made.text, rule.keywords):
             if keywords is None:
                 keywords = [word for word in rule.keywords if can_hold(tree.node, word)]
             # Where no value can hold one, the scanner will say what that means.
-            made = _with_keyword(made, keywords, attempt, rule.secret_group) if keywords else made
+            made = _with_keyword(made, keywords, attempt, secret) if keywords else made
         if made:
             yield made
 
@@ -168,7 +171,7 @@ def as_sample(rule: Rule, made: Made, path: str) -> Sample | None:
     if placed is None:
         return None
     made, before, after = placed
-    start, end = made.group(rule.secret_group)
+    start, end = made.group(secret_of(rule))
     # An identifier is where a keyword stands that the regex has no place for; one with words of its own is no such.
     is_labelled = (
         rule.keywords and not holds_keyword(made.text, rule.keywords) and not has_fixed_words(_tree(rule).node)
@@ -176,6 +179,30 @@ def as_sample(rule: Rule, made: Made, path: str) -> Sample | None:
     label = f"{rule.keywords[0]}=" if is_labelled and before != "\n" else ""
     is_alone = any(kind in {BEGIN_TEXT, END_TEXT} for kind, _ in made.edges)
     return Sample(rule.id, path, f"{label}{before}{made.text}{after}", made.text[start:end], made.text, is_alone)
+
+
+def secret_of(rule: Rule) -> int:
+    """Return the number of the group that holds the secret, as `Made.group` counts.
+
+    In a rule of the user's it is not the group that the rule names where that holds fixed words, such as a key, and
+    something else varies: people mean the latter, whatever the scanner reports.
+    """
+    if not rule.own or not rule.regex:
+        return rule.secret_group
+    try:
+        tree = parse_regex(rule.regex)
+    except RegexError:
+        return rule.secret_group
+    varies = {index: variety(group_node(tree, index)) for index in range(1, tree.groups + 1)}
+    named = rule.secret_group or 1
+    if varies.get(named, FIXED_BELOW) >= FIXED_BELOW:
+        return rule.secret_group
+    likeliest = max(varies, key=lambda index: varies[index])
+    if varies[likeliest] >= FIXED_BELOW:
+        return likeliest
+    # Alternatives, each a group, say what kind of token it is: Gitleaks' own jwt-base64 has 34.
+    is_outside = tree.groups <= KEY_GROUPS_AT_MOST and variety(tree.node) >= 4 * FIXED_BELOW
+    return OUTSIDE if is_outside else rule.secret_group
 
 
 def holds_keyword(text: str, keywords: Iterable[str]) -> bool:

@@ -11,7 +11,7 @@ from gitleaks_eval.coverage.foreseen_entries import Ready, entries_about, ready_
 from gitleaks_eval.coverage.hidden_values import Found
 from gitleaks_eval.coverage.layers import Layers, Spot, without, without_allowlists
 from gitleaks_eval.coverage.rules import effective
-from gitleaks_eval.coverage.sample_repository import CANARY_PATH, canary_value, found_by_sample, is_same
+from gitleaks_eval.coverage.sample_repository import CANARY_PATH, canary_value, fired_by_sample, is_same
 from gitleaks_eval.coverage.samples import Sample, bench
 from gitleaks_eval.coverage.separating import by_number, hidden_alone
 from gitleaks_eval.coverage.subject import Subject
@@ -223,7 +223,7 @@ def _asking(subject: Subject, asker: Asker, entries: Sequence[Entry]) -> _Asking
 
 
 def _silent(items: Mapping[Item, Sample], findings: Findings) -> set[Item]:
-    found = found_by_sample(list(items.values()), findings)
+    found = fired_by_sample(list(items.values()), findings)
     return {
         item
         for (item, sample), ids in zip(items.items(), found, strict=True)

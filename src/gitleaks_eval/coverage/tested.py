@@ -82,8 +82,11 @@ class Tested:
             found = [by for by in hidden if (bool(by) and all(one in self.accepted for one in by)) == is_accepted]
             if found:
                 yield f"{len(found)} {text} {self._blamed(one for by in found for one in by)}"
-        if counts[NEVER_FIRES]:
-            yield f"{counts[NEVER_FIRES]} never fire: {self._ids(NEVER_FIRES)}"
+        instead = [rule.rule_id for rule in self.firing.rules if rule.instead]
+        if instead:
+            yield f"{len(instead)} report{'s' * (len(instead) == 1)} something else: {few(instead, LISTED_AT_MOST)}"
+        if never := [one.rule_id for one in self.firing.rules if one.status == NEVER_FIRES and not one.instead]:
+            yield f"{len(never)} never fire: {few(never, LISTED_AT_MOST)}"
         if counts[NOT_SAMPLED]:
             yield f"of {counts[NOT_SAMPLED]} no sample can be made: {self._ids(NOT_SAMPLED)}"
 

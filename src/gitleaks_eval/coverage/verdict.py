@@ -253,7 +253,8 @@ class _Judging:
         if rule.status == RULE_ALLOWLISTED:
             return f"allowlisted by {self._blame(rule.hidden_by) or UNKNOWN}"
         if rule.status == NEVER_FIRES:
-            return f"never fires: nothing made from its own regex is found{f' ({rule.reason})' if rule.reason else ''}"
+            why = f" ({rule.reason})" if rule.reason else ""
+            return rule.instead or f"never fires: nothing made from its own regex is found{why}"
         return f"no sample: {rule.reason}"
 
     def _blame(self, entries: Iterable[Entry]) -> str:

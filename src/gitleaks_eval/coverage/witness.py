@@ -21,6 +21,7 @@ from gitleaks_eval.coverage.samples import (
     path_for,
     problems_of,
     samples_or_reason,
+    secret_of,
 )
 
 # Each in a file of its own: where many share one, each regex of the scanner reads all of them.
@@ -184,7 +185,7 @@ def _values(made: Made, rule: Rule, entry: Entry, wanted: Sequence[Made]) -> Ite
     if allowlist is None or (not allowlist.regexes and not allowlist.stopwords) or allowlist.target == "line":
         yield made
         return
-    secret = made.group(rule.secret_group)
+    secret = made.group(secret_of(rule))
     for stopword in allowlist.stopwords[:VARIANTS]:
         if changed := planted(made, stopword, secret, len(stopword), fold=True):
             yield changed

@@ -12,13 +12,14 @@ from typing import Any
 from gitleaks_eval.config.beside import files_beside
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import few, printable
+from gitleaks_eval.coverage.asker import Findings
 from gitleaks_eval.coverage.layers import without, without_allowlists, write_layers
 from gitleaks_eval.coverage.own_tests import check_tests
 from gitleaks_eval.coverage.paths import word
 from gitleaks_eval.coverage.result import FAILS, TEST, key
 from gitleaks_eval.coverage.rules import Rule
-from gitleaks_eval.coverage.sample_repository import found_by_sample, is_same
-from gitleaks_eval.coverage.samples import bench, reason_for_silence, samples_or_reason
+from gitleaks_eval.coverage.sample_repository import found_by_sample, instead_text, is_same, reported_instead
+from gitleaks_eval.coverage.samples import Sample, bench, reason_for_silence, samples_or_reason
 from gitleaks_eval.engine.alone import Alone
 from gitleaks_eval.engine.own_tests import check_rules, named_tests, own_verdicts
 from gitleaks_eval.repositories.cache import BuiltRepository
@@ -107,10 +108,13 @@ def _fires(one: Alone, rule: Rule) -> Tried:
     if isinstance(made, str):
         return Tried(passes=False, said=f"no sample can be made: {made}")
     repository = one.asker.built(made)
-    ids = found_by_sample(made, one.asker.under_test(repository))
+    findings = one.asker.under_test(repository)
+    ids = found_by_sample(made, findings)
     own = sum(any(is_same(rule.id, other) for other in found) for found in ids)
     others = Counter(other for found in ids for other in found if not is_same(rule.id, other))
     said = f"finds {own} of {len(made)} samples made from its own regex"
+    if instead := _instead(rule, made, findings):
+        return Tried(passes=False, said=f"{said}: {instead}")
     if own:
         return Tried(passes=True, said=said)
     if others:
@@ -119,6 +123,12 @@ def _fires(one: Alone, rule: Rule) -> Tried:
     hidden = any(any(is_same(rule.id, other) for other in found) for found in found_by_sample(made, bare))
     why = "an allowlist hides them" if hidden else reason_for_silence(rule) or "nothing else is known"
     return Tried(passes=False, said=f"{said}: {why}")
+
+
+def _instead(rule: Rule, made: Sequence[Sample], findings: Findings) -> str:
+    """What a rule of the user's reports that is not its value."""
+    each = zip(made, reported_instead(made, findings), strict=True) if rule.own else ()
+    return next((instead_text(rule, sample, secrets) for sample, secrets in each if secrets), "")
 
 
 def newly_reported(one: Alone, rule: Rule, repository: RealRepository) -> Sequence[NewFile]:
