@@ -71,7 +71,7 @@ class Made:
         return max(runs, key=lambda run: run[1] - run[0])
 
 
-def make(regex: Regex, seed: str, variant: int = 0, secret_group: int = 0) -> Made:
+def make(regex: Regex, seed: str, variant: int = 0, secret_group: int = 0, longer: int = 0) -> Made:
     """Make a text of a regex, of usual length.
 
     Args:
@@ -79,12 +79,13 @@ def make(regex: Regex, seed: str, variant: int = 0, secret_group: int = 0) -> Ma
         seed: other seeds give other characters.
         variant: 0 takes the first of each choice and few repeats; others choose among them, too.
         secret_group: the group that holds the secret; 0 for the first, `OUTSIDE` for none.
+        longer: how often what may be repeated is, in a secret, as far as it may be.
 
     Raises:
         RegexError: when its values are too long, or there is none.
     """
     # The stream of a seed that is text is promised to stay the same.
-    writer = _Writer(Random(f"{seed}\0{variant}\0{regex.text}"), variant, secret_group, regex.groups)  # noqa: S311 - no secret
+    writer = _Writer(Random(f"{seed}\0{variant}\0{regex.text}"), variant, secret_group, longer)  # noqa: S311 - no secret
     writer.write(regex.node, in_secret=not regex.groups or secret_group == OUTSIDE)
     return Made("".join(writer.text), tuple(writer.slots), tuple(writer.edges), writer.groups)
 
@@ -96,7 +97,7 @@ class _Writer:
     random: Random
     variant: int
     secret_group: int
-    count: int
+    longer: int
     text: list[str] = field(default_factory=list)
     slots: list[Chars] = field(default_factory=list)
     edges: list[tuple[str, int]] = field(default_factory=list)
@@ -138,6 +139,7 @@ class _Writer:
         if not isinstance(node.item, Chars):
             # So many of something that has parts: as few as there can be, now and then one more.
             more = self.below(2) if self.variant else 0
+            more = max(more, self.longer // 4) if in_secret else more
             return least + more if most is None else min(most, least + more)
         ranges = node.item.written
         is_text = size(common(ranges, PRINTABLE)) >= WIDE
@@ -156,7 +158,7 @@ class _Writer:
             usual_length = 20 + self.below(12)
         if least >= 16:
             usual_length = max(usual_length, least + self.below(9))
-        usual_length = max(usual_length, least)
+        usual_length = max(usual_length, least, self.longer if in_secret else 0)
         return usual_length if most is None else min(most, usual_length)
 
 

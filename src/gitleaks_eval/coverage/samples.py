@@ -17,6 +17,9 @@ from gitleaks_eval.coverage.rules import Allowlist, Rule
 ATTEMPTS = 40
 # So many of them take the first of each choice; the others vary in more than their characters.
 PLAIN_ATTEMPTS = 8
+# From this one on, values are longer from attempt to attempt where the rule asks for an entropy.
+LONGER_FROM = 24
+LONGER_EACH = 24
 NO_REGEX = "it has neither regex nor path"
 # So few bits are words, of which there are a few.
 FIXED_BELOW = 6.0
@@ -153,7 +156,7 @@ def makes(rule: Rule, seed: str, first: int = 0) -> Iterator[Made]:
     for attempt in range(first, ATTEMPTS):
         variant = max(0, attempt - PLAIN_ATTEMPTS)
         try:
-            made: Made | None = make(tree, f"{seed}\0{attempt}", variant, secret)
+            made: Made | None = make(tree, f"{seed}\0{attempt}", variant, secret, _longer(rule, attempt))
         except RegexError as error:
             raise NotSampledError(f"its regex: {error}") from None
         if made and rule.keywords and not holds_keyword(made.text, rule.keywords):
@@ -163,6 +166,11 @@ def makes(rule: Rule, seed: str, first: int = 0) -> Iterator[Made]:
             made = _with_keyword(made, keywords, attempt, secret) if keywords else made
         if made:
             yield made
+
+
+def _longer(rule: Rule, attempt: int) -> int:
+    """How often what may be repeated is at least: no usual value had the entropy that the rule asks."""
+    return LONGER_EACH * (attempt - LONGER_FROM + 1) if rule.entropy and attempt >= LONGER_FROM else 0
 
 
 def as_sample(rule: Rule, made: Made, path: str) -> Sample | None:

@@ -235,3 +235,20 @@ def test_any_two_entries_are_apart_in_one_scan(how_many: int) -> None:
 
 def test_without_entries_nothing_is_asked() -> None:
     assert hidden_alone([], {"one": []}, lambda _: pytest.fail("asked")) == {"one": []}
+
+
+@pytest.mark.parametrize(
+    ("regex", "group", "least"),
+    [
+        (r"(?i)(password|secret|token)\s*:\s*([^\s'\"]+)", 2, 5.0),
+        (r"(?i)(password|secret|token)\s*:\s*([^\s'\"]*)", 2, 4.8),
+        (r"account: (.*)", 0, 5.0),
+        (r"k=([a-z0-9]{8,})", 0, 5.0),
+        (r"k=([a-z0-9]{8,400})", 0, 5.0),
+        (r"path: ((?:[a-z0-9]{2}/)+)", 0, 3.5),
+        (r"key: [^\s'\"]+", 0, 5.0),
+    ],
+)
+def test_values_are_as_long_as_the_entropy_asks_that_a_rule_wants(regex: str, group: int, least: float) -> None:
+    rule = replace(a_rule(), regex=regex, keywords=(), secret_group=group, entropy=least)
+    assert all(entropy(one.value) > least for one in sampled(rule, 5))
