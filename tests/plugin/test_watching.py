@@ -108,4 +108,4 @@ def test_a_run_says_which_scenario_is_scanned_for_long(
     corpus = shipped_scenarios(tmp_path / "scenarios", "private-keys")
     arguments = ["-psooner", "--gitleaks-eval", corpus, f"--gitleaks-binary={scanner}", "--gitleaks-findings"]
     result = pytester.runpytest_subprocess(*arguments, *parallel)
-    result.stdout.fnmatch_lines(["gitleaks-eval: still scanning * with gitleaks 8.30.1 after * s"])
+    result.stdout.fnmatch_lines(["gitleaks-eval: still scanning private-keys with gitleaks 8.30.1 after * s"])
