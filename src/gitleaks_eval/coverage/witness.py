@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
 from gitleaks_eval.coverage.entries import ALL, COMMIT, DISABLED, FILTER, OVERRIDE, PATH, Entry
-from gitleaks_eval.coverage.foreseeing import matcher
+from gitleaks_eval.coverage.foreseeing import can_hold, group_node, matcher
 from gitleaks_eval.coverage.hidden_values import Foreseen, foreseen
 from gitleaks_eval.coverage.making import Made, make, planted, replaced
 from gitleaks_eval.coverage.paths import neutral_path, paths_matching, word
@@ -109,10 +109,20 @@ class Witnesses:
             turned = paths[(at_most - left) * len(paths) // at_most :] + paths if paths else []
             path = self._path(rule, name if paths else next(self.names), turned, allowlist.paths)
             holding = self._holding(entry, rule, path, wanted) if path else iter(())
-            sample = next((one for one in holding if not ready.is_certain or ready.hides(one.found)), None)
+            about = (one for one in holding if not ready.is_certain or ready.hides(one.found))
+            sample = self._likeliest(about, rule) if allowlist.stopwords else next(about, None)
             if sample:
                 left -= 1
                 yield sample
+
+    def _likeliest(self, samples: Iterator[Sample], rule: Rule) -> Sample | None:
+        """Return the first sample that nothing foreseen stops, else the first."""
+        first = None
+        for sample in samples:
+            if not problems_of(sample, rule, self._clear(rule)):
+                return sample
+            first = first or sample
+        return first
 
     def _rules_for(self, entry: Entry, name: str) -> list[Rule]:
         """The rules that an entry is for: the user's own first, the others from a place that depends on the name."""
@@ -156,13 +166,23 @@ class Witnesses:
         allowlist = entry.allowlist
         if not rule.regex or rule.skip_report or rule.required or allowlist is None:
             return
-        for made in self._made(rule):
+        for made in self._made_for(rule, allowlist.stopwords[:VARIANTS]):
             for value in _values(made, rule, entry, wanted):
                 sample = as_sample(rule, value, path)
                 if sample and (not rule.keywords or holds_keyword(sample.text, rule.keywords)):
                     yield from (
                         _on_line(sample, wanted) if allowlist.regexes and allowlist.target == "line" else [sample]
                     )
+
+    def _made_for(self, rule: Rule, stopwords: Sequence[str]) -> Iterator[Made]:
+        """Yield values of a rule; of one whose secret can hold a stop word, all that are made."""
+        yield from self._made(rule)
+        try:
+            secret = group_node(parse_regex(rule.regex), secret_of(rule) or 1)
+            if any(can_hold(secret, stopword) for stopword in stopwords):
+                yield from makes(rule, self.bench.seed)
+        except (RegexError, NotSampledError):
+            return
 
     def _made(self, rule: Rule) -> list[Made]:
         if rule.id not in self.made:
