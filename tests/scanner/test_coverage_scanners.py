@@ -455,3 +455,11 @@ def test_what_hides_a_place_is_found_with_scans_of_the_places(ask: Ask) -> None:
         "b.png": ["\\.png$"],
         "c.txt": [],
     }
+
+
+@pytest.mark.parametrize("entry", ["password", "const", "export", "Authorization", "//", r"^\s+"])
+def test_an_entry_that_looks_at_lines_says_how_many_of_them_it_silences(ask: Ask, entry: str) -> None:
+    asked = ask(f"{EXTENDS}[allowlist]\nregexTarget = 'line'\nregexes = ['''{entry}''']\n")
+    [result] = ask_entries(asked.subject, asked.asker)
+    assert len(result.lines) >= 8
+    assert 0 < result.lines_gone <= sum(of for _, _, of in result.lines)

@@ -44,7 +44,9 @@ class Hiding:
     @property
     def hides(self) -> bool:
         """Whether it hides something, as far as is known."""
-        return bool(self.places) or self.result.status not in {DEAD, REDUNDANT}
+        return (
+            bool(self.places) or bool(silenced_lines_text(self.result)) or self.result.status not in {DEAD, REDUNDANT}
+        )
 
     @property
     def counts(self) -> bool:
@@ -115,6 +117,9 @@ class Measure:
         reasons = []
         if self.is_too_much(len(silenced), self.rules):
             reasons.append(f"{_does(entry)} {len(silenced)} of {self.rules} rules")
+        if any(self.is_too_much(gone, of) for _, gone, of in result.lines):
+            wide = [rule_id for rule_id, gone, of in result.lines if self.is_too_much(gone, of)]
+            reasons.append(f"{silenced_lines_text(result)}, more than a quarter of {few(wide, LISTED_AT_MOST)}")
         reasons += [f"hides {many}" for many in self.too_many(places)]
         if own:
             reasons.append(f"{_does(entry)} {few(own, LISTED_AT_MOST)}, a rule of your own")
@@ -152,6 +157,12 @@ class Measure:
         return f"{title}: {reason or _measured(result, places, sum(self.places.values()))}"
 
 
+def silenced_lines_text(result: EntryResult) -> str:
+    """Return `silences 15 of 120 lines`; empty where it silences none."""
+    gone, of = sum(one[1] for one in result.lines), sum(one[2] for one in result.lines)
+    return f"silences {gone} of {of} lines" if gone else ""
+
+
 def silenced_by(result: EntryResult) -> frozenset[str]:
     """The rules that an entry silences by itself; a rule that says what it does not find is meant to."""
     entry = result.entry
@@ -179,11 +190,12 @@ def _hides(result: EntryResult, alone: Collection[Place], of_rules: int) -> Hide
 
 
 def _measured(result: EntryResult, places: int, of: int) -> str:
-    if result.status == REDUNDANT:
+    lines = silenced_lines_text(result)
+    if result.status == REDUNDANT and not lines:
         return "redundant: the scanner's own configuration hides the same"
-    if result.status == DEAD and not places:
+    if result.status == DEAD and not places and not lines:
         return "dead: it hides nothing"
-    parts = [f"hides {places} of {of} places"] * bool(places)
+    parts = [f"hides {places} of {of} places"] * bool(places) + [lines] * bool(lines)
     if result.entry.kind == PATH and not result.rules and result.silences:
         # At a path that is allowed all rules are silent: that says nothing of how wide it is.
         return " and ".join(parts) or "hides no usual place"

@@ -1,7 +1,7 @@
 """What each of the user's entries silences by itself: its witness is scanned with it, and without any."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gitleaks_eval.config.tables import ALLOWLISTS
@@ -23,6 +23,7 @@ from gitleaks_eval.coverage.witness import (
     Witness,
     Witnesses,
 )
+from gitleaks_eval.coverage.written_lines import Lines, line_samples, looks_at_lines, silenced_lines
 from gitleaks_eval.repositories.cache import BuiltRepository
 
 LIVE, DEAD, REDUNDANT, NO_WITNESS = "live", "dead", "redundant", "no_witness"
@@ -44,7 +45,7 @@ class EntryResult:
     An entry of paths for all rules silences all of them at its witness, and `rules` is empty. `ordinary` are the
     rules that it silences where nobody thought of it: at a neutral path, with a usual value. `status` is one of
     live, dead (its witness is found with it), redundant (the scanner's own configuration hides its witness as well:
-    `covered_by`), no_witness (`why`).
+    `covered_by`), no_witness (`why`). `lines` has how many of each rule an entry silences that looks at lines.
     """
 
     entry: Entry
@@ -55,6 +56,18 @@ class EntryResult:
     ordinary: tuple[str, ...] = ()
     covered_by: Entry | None = None
     why: str = ""
+    lines: Lines = ()
+
+    @property
+    def lines_gone(self) -> int:
+        """How many lines it silences."""
+        return sum(gone for _, gone, _ in self.lines)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What its row says of rules, and of lines where that was asked."""
+        lines = {"silences_lines": self.lines_gone, "of_lines": sum(of for _, _, of in self.lines)}
+        return {"silences_rules": self.silences, **(lines if self.lines else {})}
 
 
 def ask_entries(subject: Subject, asker: Asker) -> tuple[EntryResult, ...]:
@@ -84,7 +97,8 @@ def ask_entries(subject: Subject, asker: Asker) -> tuple[EntryResult, ...]:
     for item in hidden:
         for entry in hidden[item] if item[0] == ORDINARY else ():
             ordinary.setdefault(entry, []).append(items[item].rule_id)
-    return tuple(
+    lines = asking.lines()
+    results = (
         asking.result(
             witness,
             {item[1]: witness.entry in hidden[item] for item in hidden if item[0] == number},
@@ -93,6 +107,7 @@ def ask_entries(subject: Subject, asker: Asker) -> tuple[EntryResult, ...]:
         )
         for number, witness in enumerate(witnesses)
     )
+    return tuple(replace(one, lines=lines.get(one.entry, ())) for one in results)
 
 
 def hiders_of(
@@ -174,6 +189,20 @@ class _Asking:
             return set()
         layers = without_allowlists(kept_only(self.subject, self.entries, []))
         return items.keys() - _silent(items, self.asker.changed(repository, layers))
+
+    def lines(self) -> dict[Entry, Lines]:
+        """Which lines each entry silences that looks at lines; nothing is scanned where none does."""
+        looking = [entry for entry in self.entries if looks_at_lines(entry)]
+        samples = list(line_samples(self.maker.rules, self.maker.neutral)) if looking else []
+        if not samples:
+            return {}
+        repository = self.asker.built(samples)
+
+        def found_with(kept: Sequence[Entry]) -> list[set[str]]:
+            layers = kept_only(self.subject, self.entries, kept)
+            return fired_by_sample(samples, self.asker.changed(repository, layers, canary_may_hide=bool(kept)))
+
+        return silenced_lines(looking, samples, found_with)
 
     def result(
         self, witness: Witness, hides: Mapping[int, bool], covered: Collection[int], ordinary: tuple[str, ...]

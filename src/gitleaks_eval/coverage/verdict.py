@@ -144,7 +144,7 @@ class _Judging:
             **{key(ACCEPTANCE, acceptance_name(one, self.root)): self._stale(one) for one in self.known.stale},
         }
         hiding = [one for one in self.hiding if one.counts]
-        most_first = sorted((one for one in hiding if one.places), key=lambda one: -len(one.places))
+        named = [one for one in hiding if one.places or one.result.lines_gone]
         missing = any(one.status in {ALLOWLISTED, MISSING} for one in self.places.placed) or self._lacks_rules()
         silent = sum(not self._is_answered(rule) for rule in self.firing.rules)
         return Coverage(
@@ -156,7 +156,7 @@ class _Judging:
             verdicts=verdicts,
             tested=self.tested.sentence(),
             hides=[*(f"{one.name} {one.said}" for one in hiding), *self._beside_entries(is_accepted=False)],
-            hides_places=[f"{one.name} {one.said}" for one in most_first],
+            hides_places=[f"{one.name} {one.said}" for one in sorted(named, key=lambda one: -len(one.places))],
             accepted=[
                 *(f"{one.name} {one.said}{_unmeasured(one)}" for one in self.hiding if one.accepted and one.hides),
                 *self._beside_entries(is_accepted=True),
@@ -206,7 +206,7 @@ class _Judging:
     def _notices(self) -> Iterator[str]:
         """What may be deleted."""
         for one in self.hiding:
-            is_idle = one.result.status in {DEAD, REDUNDANT} and not one.places
+            is_idle = one.result.status in {DEAD, REDUNDANT} and not one.hides
             if is_idle and one.result.entry.kind != FLAG:
                 also = f" and {acceptance_name(one.accepted, self.root)}" if one.accepted else ""
                 by = one.result.covered_by
@@ -309,7 +309,7 @@ class _Judging:
             "kind": result.entry.kind,
             "file": file,
             "line": int(line),
-            "silences_rules": result.silences,
+            **result.counts,
             "hides_places": len(one.places),
             "status": "accepted" if one.accepted else result.status,
             "why": one.accepted.why if one.accepted else result.why or self._covered(result),
