@@ -210,7 +210,7 @@ def test_an_evaluation_without_a_session_is_asked_the_same(
     assert run.scorecard.guarded_decision == "FAIL"
     assert run.coverage
     assert run.coverage.tested.startswith("tested: 6 of 222 rules")
-    assert Counter(result.outcome for result in run.surveys)["failed"] == 77
+    assert Counter(result.outcome for result in run.surveys)["failed"] == 236
     assert not run.partial
 
 

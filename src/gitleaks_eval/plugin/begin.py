@@ -168,7 +168,7 @@ class Begin:
         status = yield
         if report.skipped and ("outcome", "not_applicable") in report.user_properties:
             status = NOT_APPLICABLE_STATUS
-        if report.failed and _is_refusal(report):
+        if report.failed and isinstance(report, pytest.TestReport) and _is_refusal(report):
             # Each check counts, and what is wrong is told once.
             return (status[0], "", "")
         return _named(status, dict(report.user_properties)) if self._is_telling and status else status
