@@ -6,7 +6,7 @@ import io
 import tarfile
 import textwrap
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from gitleaks_eval.coverage.places import STANDARD, Place, Planted
 
@@ -17,6 +17,10 @@ LONG_LINE = 200_000
 MEGABYTE = 1 << 20
 MANY_LINES = 50_000
 WRAPPED_AT = 76
+# Names and messages: git keeps no line of a file there.
+_VALUE_ALONE = frozenset(
+    f"git:{case}" for case in "symlink_target branch_name file_name commit_message tag_message".split()
+)
 
 
 def content_of(place: Place, secret: Planted) -> bytes:
@@ -24,6 +28,15 @@ def content_of(place: Place, secret: Planted) -> bytes:
     if place.generator:
         return _GENERATORS[place.generator](secret)
     return _filled(place.content, secret).encode()
+
+
+def holding_the_standard(secrets: Mapping[Place, Planted]) -> frozenset[str]:
+    """Return the titles of the places that hold what form:plain holds: a rule that finds it there finds it in them."""
+    return frozenset(
+        place.title
+        for place, secret in secrets.items()
+        if place.title not in _VALUE_ALONE and _standard(secret).encode() in content_of(place, secret)
+    )
 
 
 def _filled(template: str, secret: Planted) -> str:

@@ -52,7 +52,7 @@ class Expected:
     """What a known build sees, by the titles of the places."""
 
     known: Known | None = None
-    titles: Collection[str] = ()
+    titles: frozenset[str] = frozenset()
 
 
 def places_map(

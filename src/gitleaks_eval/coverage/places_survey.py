@@ -12,6 +12,7 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.flags import hidden_by_flags, merged
 from gitleaks_eval.coverage.known import known_build, seen_by
 from gitleaks_eval.coverage.places import PLAIN, Maker
+from gitleaks_eval.coverage.places_bytes import holding_the_standard
 from gitleaks_eval.coverage.places_hiding import Hidden, hidden_by
 from gitleaks_eval.coverage.places_map import Expected, PlacesMap, lost_places, places_map
 from gitleaks_eval.coverage.places_scan import SOURCE, Look, Sight, ground, looking
@@ -93,7 +94,10 @@ def survey(scanner: Scanner, configuration: Configuration, asked: Asked, naming:
         sight = looking(scanner, on)(configuration)
     is_known = _finds_the_plainest(reference) and not _is_plainly_unknown(hidden)
     secrets = on.secrets if is_known or _has_the_default(configuration) else ()
-    return places_map(secrets, sight, reference, hidden, Expected() if own else expected_of(scanner))
+    expected = expected_of(scanner)
+    if own:
+        expected = replace(expected, titles=expected.titles & holding_the_standard(on.secrets))
+    return places_map(secrets, sight, reference, hidden, expected)
 
 
 def expected_of(scanner: Scanner) -> Expected:
