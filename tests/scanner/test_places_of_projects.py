@@ -111,8 +111,34 @@ def test_a_build_of_an_unknown_version_that_sees_less_than_the_nearest_is_weak_u
     result.stdout.fnmatch_lines(["WEAK_PASS *", "WEAK  2 places that gitleaks 8.30.1, the nearest known build, sees *"])
     assert run(pytester, program, "--gitleaks-accept", "--gitleaks-yes").ret == 0
     accepted = (pytester.path / ".gitleaks-eval.yaml").read_text(encoding="utf-8")
-    assert "entry: 'unseen places of gitleaks 8.99.0'" in accepted
+    assert accepted.count("entry: 'unseen place project:services/search/") == len(["deploy.sh", "values.yaml"])
+    assert "entry: 'unseen place project:services/search/deploy.sh of gitleaks 8.99.0'" in accepted
     result = run(pytester, program)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["PASS *"])
     result.stdout.no_fnmatch_line("WEAK*")
+
+
+def test_what_is_accepted_of_a_build_covers_no_other_places_than_those_it_names(
+    pytester: pytest.Pytester, blinded: Blinded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    assert run(pytester, blinded("services/search/", "8.99.0"), "--gitleaks-accept", "--gitleaks-yes").ret == 0
+    # As many places of the same family.
+    code = pytester.path / "blinded" / "filter.py"
+    code.write_text(code.read_text(encoding="utf-8").replace("services/search/", "services/billing/"), encoding="utf-8")
+    result = run(pytester, pytester.path / "blinded" / "gitleaks")
+    result.stdout.fnmatch_lines(
+        ["WEAK_PASS *", "WEAK  * that gitleaks 8.30.1, the nearest known build, sees * project:services/billing/*"]
+    )
+
+
+@pytest.mark.parametrize("dropped", ["places/line_", "places/middle_commit", "services/"])
+def test_a_build_is_held_to_its_version_with_rules_of_the_users_alone_too(
+    pytester: pytest.Pytester, blinded: Blinded, dropped: str
+) -> None:
+    content = "[[rules]]\nid = 'acme'\nregex = 'acme_[a-z0-9]{32}'\nkeywords = ['acme_']\n"
+    (pytester.path / ".gitleaks.toml").write_text(content, encoding="utf-8")
+    result = run(pytester, blinded(dropped, "8.30.1"))
+    result.stdout.fnmatch_lines(["FAIL *", "tested: * not seen, which gitleaks 8.30.1 sees: *"])
+    result.stdout.fnmatch_lines(["FAILED  * place*  not seen, gitleaks 8.30.1 sees it"])

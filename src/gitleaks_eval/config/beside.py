@@ -18,7 +18,8 @@ FINDS, IGNORES, TODO = "finds", "ignores", "todo"
 PLACEHOLDER = "{{secret}}"
 # What an acceptance says of the rules of a build of an unknown version, before the build.
 SILENT = "silent rules of "
-UNSEEN = "unseen places of "
+# What one says of a usual place that such a build does not see, before the place and the build.
+UNSEEN = "unseen place "
 # Of what an acceptance hides: all places, all rules, and what that was measured with.
 PLACES, RULES, PROBES, SCANNER = "places", "rules", "probes", "scanner"
 # The version of the probes before acceptances said which.

@@ -10,6 +10,7 @@ from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.known import known_build
 from gitleaks_eval.coverage.layers import layers_of
+from gitleaks_eval.coverage.places import usual_places
 from gitleaks_eval.coverage.rules import Dialect, Effective, Rule, effective, same_rule
 from gitleaks_eval.coverage.sample_repository import found_by_sample, is_same
 from gitleaks_eval.coverage.samples import Sample, bench, samples_or_reason
@@ -143,7 +144,7 @@ def acceptable(subject: Subject) -> Iterator[str]:
     known = known_build(subject.dialect)
     if known and not known.is_stated:
         yield silent_text(subject.dialect)
-        yield unseen_text(subject.dialect)
+        yield from (unseen_text(subject.dialect, place.title) for place in usual_places())
 
 
 def rules_text(dialect: Dialect) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 from gitleaks_eval.config.beside import UNSEEN, Acceptance
 from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.known import Known
-from gitleaks_eval.coverage.places_map import PlacesMap
-from gitleaks_eval.coverage.probes import Hides, hold_against, offered
+from gitleaks_eval.coverage.places_map import Placed, PlacesMap
+from gitleaks_eval.coverage.probes import Hides, offered
 from gitleaks_eval.coverage.result import MISSING
 from gitleaks_eval.coverage.rules import Dialect
 
@@ -33,31 +33,31 @@ def unseen_of(places: PlacesMap, dialect: Dialect, acceptances: Mapping[str, Acc
 
     Of a build that states a known version nothing can be accepted: it is not that version.
     """
-    families: dict[str, list[str]] = {}
-    for placed in places.placed:
-        if placed.status == MISSING:
-            families.setdefault(placed.place.family, []).append(placed.place.title)
-    titles = [title for of_family in families.values() for title in of_family]
+    titles = places.titles(MISSING)
     if not titles or places.known is None or places.known.is_stated:
         return Unseen(places.known)
-    hides = Hides(families)
-    text = unseen_text(dialect)
-    offer = {
+    offers = tuple(_offer(one, places.known, dialect, acceptances) for one in places.placed if one.status == MISSING)
+    left = [title for title, offer in zip(titles, offers, strict=True) if not offer["accepted"]]
+    weak = (
+        f"{numbered(len(left), 'place')} that {places.known.title}, the nearest known build, sees"
+        f" {'is' if len(left) == 1 else 'are'} not seen: {few(left, NAMED_AT_MOST)}"
+    )
+    return Unseen(places.known, (weak,) if left else (), offers)
+
+
+def _offer(placed: Placed, known: Known, dialect: Dialect, acceptances: Mapping[str, Acceptance]) -> Mapping[str, Any]:
+    place = placed.place
+    # Each by its name: of a number, other places could take the place of those that were looked at.
+    text = unseen_text(dialect, place.title)
+    return {
         "entry": text,
         "layer": 0,
         "name": "builtin:1",
-        "said": f"{text}: {numbered(len(titles), 'place')} that {places.known.title} sees",
-        **offered(hides, dialect, acceptances.get(text)),
+        "said": f"{text}: {known.title} sees it",
+        **offered(Hides({place.family: [place.title]}), dialect, acceptances.get(text)),
     }
-    acceptance = acceptances.get(text)
-    is_accepted = acceptance is not None and not hold_against(acceptance, hides, ()).grown
-    weak = (
-        f"{numbered(len(titles), 'place')} that {places.known.title}, the nearest known build, sees"
-        f" {'is' if len(titles) == 1 else 'are'} not seen: {few(titles, NAMED_AT_MOST)}"
-    )
-    return Unseen(places.known, () if is_accepted else (weak,), (offer,))
 
 
-def unseen_text(dialect: Dialect) -> str:
-    """Return what an acceptance calls the places that a build of this version does not see."""
-    return f"{UNSEEN}{dialect.scanner} {dialect.version}"
+def unseen_text(dialect: Dialect, title: str) -> str:
+    """Return what an acceptance calls a place that a build of this version does not see."""
+    return f"{UNSEEN}{title} of {dialect.scanner} {dialect.version}"
