@@ -81,6 +81,7 @@ def test_what_nothing_planted_can_show_is_said_and_is_no_strong_pass(flags: str,
     assert row["why"]
     assert first_word(ran) == "PASS"
     assert f"look at 1 entry that may hide secrets ({row['entry']})" in ran.text
+    assert f"HIDES  {row['entry']} not measured: {row['why']}" in ran.text
 
 
 def test_a_time_limit_of_the_scanner_is_named_and_a_weak_pass_at_best(flagged: Callable[[str], Ran]) -> None:

@@ -144,7 +144,7 @@ class _Judging:
             **{key(ACCEPTANCE, acceptance_name(one, self.root)): self._stale(one) for one in self.known.stale},
         }
         hiding = [one for one in self.hiding if one.counts]
-        named = [one for one in hiding if one.places or one.result.lines_gone]
+        named = [one for one in hiding if one.places or one.result.lines_gone or one.result.entry.kind == FLAG]
         missing = any(one.status in {ALLOWLISTED, MISSING} for one in self.places.placed) or self._lacks_rules()
         silent = sum(not self._is_answered(rule) for rule in self.firing.rules)
         return Coverage(

@@ -147,7 +147,10 @@ def doubt_lines(run: Run) -> Iterator[str]:
 
 
 def hides_lines(run: Run) -> Iterator[str]:
-    """Each entry that hides usual places and does not fail, with how many; of very many the first."""
+    """Each entry or flag that hides usual places and does not fail, with how many; of very many the first.
+
+    A flag of which that cannot be measured is named, too.
+    """
     if run.coverage is None:
         return
     failed = {result.message for result in run.surveys if result.outcome == FAILED}
