@@ -162,7 +162,7 @@ def _cause(row: Mapping[str, Any]) -> str:
     """Why a rule or place is silent, of its row."""
     if row["hidden_by"]:
         return f"hidden by {row['hidden_by']}"
-    if str(row["reason"]).startswith("reports "):
+    if row["status"] == NEVER_FIRES and str(row["reason"]).startswith("reports "):
         return str(row["reason"])
     if row["status"] == NEVER_FIRES:
         return f"never fires ({row['reason'] or 'nothing made from its own regex is found'})"
