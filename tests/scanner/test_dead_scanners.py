@@ -749,7 +749,9 @@ def test_a_configuration_that_finds_nothing_passes_nothing(
     evaluate: Evaluate, pytester: pytest.Pytester, real: Path, content: str, problem: str
 ) -> None:
     (pytester.path / "own.toml").write_text(content, encoding="utf-8")
-    _assert_dead(evaluate("--gitleaks-config=own.toml", binary=real), problem, real)
+    # What the scanner refuses names the file; what it does not find, the scanner.
+    named = Path("own.toml") if "compile" in problem else real
+    _assert_dead(evaluate("--gitleaks-config=own.toml", binary=real), problem, named)
 
 
 @pytest.fixture
