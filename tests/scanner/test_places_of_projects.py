@@ -1,5 +1,6 @@
 """Usual places of real projects, what entries hide of them, and builds that see less than the version they state."""
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -142,3 +143,18 @@ def test_a_build_is_held_to_its_version_with_rules_of_the_users_alone_too(
     result = run(pytester, blinded(dropped, "8.30.1"))
     result.stdout.fnmatch_lines(["FAIL *", "tested: * not seen, which gitleaks 8.30.1 sees: *"])
     result.stdout.fnmatch_lines(["FAILED  * place*  not seen, gitleaks 8.30.1 sees it"])
+
+
+def test_a_build_that_decodes_less_is_held_to_what_its_version_sees_without_decoding(
+    pytester: pytest.Pytester, blinded: Blinded
+) -> None:
+    program = blinded("places/line_", "8.30.1")
+    tables = [
+        f"[tool.gitleaks-eval.candidates.{name}]\nbinary = '{program}'\ndecode_depth = 0\nbaseline = {first}\n"
+        for name, first in (("before", "true"), ("after", "false"))
+    ]
+    (pytester.path / "pyproject.toml").write_text("\n".join(tables), encoding="utf-8")
+    pytester.runpytest_subprocess("--gitleaks-eval", "-q", "--gitleaks-compare", ONLY)
+    document = json.loads((pytester.path / "gitleaks-eval-results/before/evaluation_report.json").read_bytes())
+    missing = {row["case"] for row in document["coverage"]["places"] if row["status"] == "missing"}
+    assert missing == {"line_20", "line_60", "line_600"}

@@ -95,21 +95,20 @@ def survey(scanner: Scanner, configuration: Configuration, asked: Asked, naming:
     is_known = _finds_the_plainest(reference) and not _is_plainly_unknown(hidden)
     secrets = on.secrets if is_known or _has_the_default(configuration) else ()
     expected = expected_of(scanner)
-    if own:
+    if own or _decodes_less(scanner):
         expected = replace(expected, titles=expected.titles & holding_the_standard(on.secrets))
     return places_map(secrets, sight, reference, hidden, expected)
 
 
 def expected_of(scanner: Scanner) -> Expected:
-    """Return what a scanner is held against: the places that the nearest known build sees by itself.
+    """Return what a scanner is held against: the places that the nearest known build sees by itself."""
+    known = known_build(Dialect(scanner.build.name, scanner.build.version))
+    return Expected(known, seen_by(known, scanner.mode)) if known else Expected()
 
-    Nothing where it decodes less than by itself.
-    """
+
+def _decodes_less(scanner: Scanner) -> bool:
     build = scanner.build
-    known = known_build(Dialect(build.name, build.version))
-    if known is None or (build.depth(scanner.decode_depth) or 0) < (build.depth(None) or 0):
-        return Expected()
-    return Expected(known, seen_by(known, scanner.mode))
+    return (build.depth(scanner.decode_depth) or 0) < (build.depth(None) or 0)
 
 
 def reference_with(rule: Mapping[str, Any]) -> Configuration:
