@@ -59,6 +59,8 @@ def _decision_lines(one: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
     why = [f"{count} {name}" for count, name in named if count]
     why += [f"{name} fails" for name, faults in sorted(one.lint.items()) if faults]
     why += ["not evaluated whole"] * one.has_errors
+    # What both sides lose alike is no difference: without this a comparison of two unfit candidates names nothing.
+    why += one.surveyed.weaknesses() if one.surveyed and one.guarded_decision == "FAIL" else ()
     if why and one.guarded_decision in _EXPLAINED:
         excusing = [pair.baseline for pair in pairs if pair.candidate == one.name and pair.verdict == SAFE]
         excused = f"; excused, as in {excusing[0]}" if excusing else ""
