@@ -464,3 +464,13 @@ def test_an_entry_that_looks_at_lines_says_how_many_of_them_it_silences(ask: Ask
     [result] = ask_entries(asked.subject, asked.asker)
     assert len(result.lines) >= 8
     assert 0 < result.lines_gone <= sum(of for _, _, of in result.lines)
+
+
+def test_of_many_entries_that_look_at_lines_the_last_is_measured_too(ask: Ask) -> None:
+    regexes = ", ".join([*(f"'acme-note-{number}-x'" for number in range(60)), "'password'"])
+    asked = ask(f"{EXTENDS}[allowlist]\nregexTarget = 'line'\nregexes = [{regexes}]\n")
+    before = asked.asker.scans
+    gone = {result.entry.text: result.lines_gone for result in ask_entries(asked.subject, asked.asker)}
+    assert gone.pop("password") > 0
+    assert set(gone.values()) == {0}
+    assert asked.asker.scans - before < 60

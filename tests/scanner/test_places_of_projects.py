@@ -109,7 +109,10 @@ def test_a_build_of_an_unknown_version_that_sees_less_than_the_nearest_is_weak_u
     program = blinded("services/search/", "8.99.0")
     result = run(pytester, program)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["WEAK_PASS *", "WEAK  2 places that gitleaks 8.30.1, the nearest known build, sees *"])
+    result.stdout.fnmatch_lines(
+        ["WEAK_PASS *", "next: look at 2 places that this build does not see; * `gitleaks-eval accept`"]
+    )
+    result.stdout.fnmatch_lines(["WEAK  2 places that gitleaks 8.30.1, the nearest known build, sees *"])
     assert run(pytester, program, "--gitleaks-accept", "--gitleaks-yes").ret == 0
     accepted = (pytester.path / ".gitleaks-eval.yaml").read_text(encoding="utf-8")
     assert accepted.count("entry: 'unseen place project:services/search/") == len(["deploy.sh", "values.yaml"])

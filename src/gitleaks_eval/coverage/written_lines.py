@@ -27,7 +27,6 @@ USUAL = frozenset(
     "aws-access-token github-pat gitlab-pat slack-bot-token stripe-access-token gcp-api-key npm-access-token "
     "sendgrid-api-token digitalocean-pat shopify-access-token pypi-upload-token huggingface-access-token".split()
 )
-ASKED_AT_MOST = 40
 # For each rule how many of its lines an entry silences, and how many there are.
 Lines = tuple[tuple[str, int, int], ...]
 
@@ -69,13 +68,25 @@ def silenced_lines(
         found_with: scans with these entries in force alone, and returns for each sample the rules that report it.
     """
     before = found_with(())
-    found: dict[Entry, Lines] = {}
-    for entry in entries[:ASKED_AT_MOST]:
-        counts: dict[str, list[int]] = {}
-        for sample, was, now in zip(samples, before, found_with([entry]), strict=True):
-            if was:
-                count = counts.setdefault(sample.rule_id, [0, 0])
-                count[0] += not now
-                count[1] += 1
-        found[entry] = tuple((rule_id, gone, of) for rule_id, (gone, of) in counts.items())
-    return found
+
+    def counted(some: Sequence[Entry]) -> Iterator[tuple[Entry, Lines]]:
+        now = found_with(some)
+        if len(some) > 1 and any(was and not is_found for was, is_found in zip(before, now, strict=True)):
+            yield from counted(some[: len(some) // 2])
+            yield from counted(some[len(some) // 2 :])
+        else:
+            # What several entries together do not silence, none of them does.
+            lines = _lines(samples, before, now)
+            yield from ((entry, lines) for entry in some)
+
+    return dict(counted(entries)) if entries else {}
+
+
+def _lines(samples: Sequence[Sample], before: Sequence[Collection[str]], now: Sequence[Collection[str]]) -> Lines:
+    counts: dict[str, list[int]] = {}
+    for sample, was, is_found in zip(samples, before, now, strict=True):
+        if was:
+            count = counts.setdefault(sample.rule_id, [0, 0])
+            count[0] += not is_found
+            count[1] += 1
+    return tuple((rule_id, gone, of) for rule_id, (gone, of) in counts.items())

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
 from gitleaks_eval.checks.result import FAILED, CheckResult, failed_ids
+from gitleaks_eval.config.beside import is_of_build
 from gitleaks_eval.core.text import few, markdown, numbered
 from gitleaks_eval.coverage.result import (
     ALLOWLISTED,
@@ -111,6 +112,9 @@ def _about_survey(coverage: Coverage) -> str:
         return f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
     if coverage.lacks:
         return f"look at what never fires ({few(coverage.lacks, NAMED_AT_MOST)}); what is meant so, accept it"
+    if unseen := [one for one in coverage.offers if is_of_build(one["entry"]) and not one["accepted"]]:
+        places = numbered(len(unseen), "place")
+        return f"look at {places} that this build does not see; if that is intended, run `gitleaks-eval accept`"
     return ACCEPTED_ALONE if coverage.accepted else "look at what was not tested"
 
 

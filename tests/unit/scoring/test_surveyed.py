@@ -199,10 +199,10 @@ def test_two_candidates_that_are_equally_unfit_are_named_with_what_they_lose() -
     bad = replace(
         WHOLE, places=dict.fromkeys(PLACES, False), rules={"jwt": True, "acme": False}, entries=[hiding("a", places=6)]
     )
-    both = [replace(side(bad, name), guarded_decision="FAIL") for name in ("old", "new")]
-    pair = compare(*both)
+    old, new = (replace(side(bad, name), guarded_decision="FAIL") for name in ("old", "new"))
+    pair = compare(old, new)
     assert pair.verdict == SAFE
-    lines = comparison_lines(Compared(both, [pair]))
+    lines = comparison_lines(Compared([old, new], [pair]))
     said = "1 of 2 rules fire, 0 of 6 places are seen, x.toml:1 path a: hides 6 places"
     assert f"FAIL  old: {said}" in lines
     assert f"FAIL  new: {said}; excused, as in old" in lines
