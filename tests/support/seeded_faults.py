@@ -330,7 +330,8 @@ def _scan(fault: str, scanner: str, state: Path, arguments: Iterable[str]) -> in
     report = Path(given[given.index("--report-path") + 1])
     if done.returncode not in {0, LEAKS_FOUND} or not report.exists():
         return done.returncode
-    seen = Seen(json.loads(report.read_bytes()) or [], given[1], text, state)
+    scanned = given[given.index("--source") + 1 if "--source" in given else 1]
+    seen = Seen(json.loads(report.read_bytes()) or [], scanned, text, state)
     kept = FAULTS[fault](seen) if fault else seen.findings
     report.write_text(json.dumps(kept), encoding="utf-8")
     return LEAKS_FOUND if kept and fault != "always ends with 0" else 0
