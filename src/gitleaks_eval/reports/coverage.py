@@ -167,19 +167,24 @@ def hides_lines(run: Run) -> Iterator[str]:
 
 def failed_lines(run: Run) -> Iterator[str]:
     """Each rule and entry that fails, and the places by what hides them; at most 20 lines."""
-    failed = [result for result in run.surveys if result.outcome == FAILED]
+    yield from (f"FAILED  {text}" for text in survey_failures(run.surveys))
+
+
+def survey_failures(results: Sequence[CheckResult]) -> Iterator[str]:
+    """Say of each rule and entry that fails why, and count the places by what hides them."""
+    failed = [result for result in results if result.outcome == FAILED]
     others = [result for result in failed if result.check_id != PLACE]
     for result in others[:FAILED_AT_MOST]:
-        yield f"FAILED  {result.check_id}  {result.message}"
+        yield f"{result.check_id}  {result.message}"
     if len(others) > FAILED_AT_MOST:
-        yield f"FAILED  {len(others) - FAILED_AT_MOST} more rules and entries"
+        yield f"{len(others) - FAILED_AT_MOST} more rules and entries"
     places = [result for result in failed if result.check_id == PLACE]
     by = Counter(result.message.removeprefix(f"{result.name}: ") for result in places)
     for text, count in by.most_common(NAMED_AT_MOST):
-        yield f"FAILED  {count} place{'s' * (count != 1)}  {text}"
+        yield f"{count} place{'s' * (count != 1)}  {text}"
     if len(by) > NAMED_AT_MOST:
         more = sum(count for _, count in by.most_common()[NAMED_AT_MOST:])
-        yield f"FAILED  {numbered(more, 'more place')}"
+        yield numbered(more, "more place")
 
 
 def failed_check_lines(run: Run) -> Iterator[str]:
@@ -214,7 +219,7 @@ def coverage_markdown(run: Run) -> Iterator[str]:
     yield from _list("Entries that hide something", coverage.hides)
     yield from _list("Accepted entries", coverage.accepted)
     yield from _list("What may be deleted", coverage.notices)
-    yield from _list("What fails", [line.removeprefix("FAILED").strip() for line in failed_lines(run)])
+    yield from _list("What fails", list(survey_failures(run.surveys)))
     silent = [row for row in coverage.rules if row["status"] not in {"fires", "reported_as"}]
     yield from _list(
         "Rules that do not fire",
