@@ -116,7 +116,7 @@ def test_without_the_flag_nothing_is_printed_written_or_imported(pytester: pytes
     pytester.runpytest_subprocess("-p", "no:gitleaks_eval")
     on, off = (set((pytester.path / f"modules-{on}.txt").read_text().split()) for on in (True, False))
     assert {name for name in on - off if not name.startswith("gitleaks_eval")} == set()
-    light = {"config.names", "core.resources", "core.speed", "core.text", "engine.option_table"}
+    light = {"config.names", "core.resources", "core.text", "engine.option_table"}
     light |= {f"plugin.{name}" for name in ("command_line", "folders", "hookspecs")}
     packages = {
         "gitleaks_eval",

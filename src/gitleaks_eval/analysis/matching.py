@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from gitleaks_eval.analysis.loose import Reported, pair_loose
 from gitleaks_eval.core.resources import data
-from gitleaks_eval.core.speed import collector_paused
 from gitleaks_eval.scenarios.places import Place as TruthPlace
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
 
@@ -103,7 +102,6 @@ _Place = tuple[str, int]
 _Places = Callable[[ExpectedFinding], Iterable[_Place]]
 
 
-@collector_paused()
 def match_findings(
     expected: Expected,
     reported: Iterable[Mapping[str, Any]],
@@ -156,7 +154,6 @@ def missed_places(expected: Expected, reported: Iterable[Mapping[str, Any]]) -> 
     return [one.place for one in match_findings(expected, reported).matches if one.status == MISSED]
 
 
-@collector_paused()
 def matching_from_json(document: Mapping[str, Any]) -> Matching:
     """A matching that was written as JSON."""
     return Matching(**{**document, "matches": tuple(map(Match._make, zip(*document["matches"], strict=True)))})

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from gitleaks_eval.command.line import INTERRUPTED, LINT, MANY, SUBCOMMANDS, USAGE_ERROR, read_leniently, read_line
 from gitleaks_eval.command.list_options import names_many
-from gitleaks_eval.command.workflow import write_workflow
 
 # Nobody knows it: pytest ends, and has removed the reports of earlier runs by then.
 _NO_OPTION = "--gitleaks-eval-has-ended"
@@ -35,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return int(lint(line.options, lambda: _run_pytest(line.arguments)))
         if line.subcommand in MANY and names_many(line.options):
             return int(import_module(f"{__name__}.{MANY[line.subcommand]}").run(line.options, line.foreign))
-        return write_workflow(Path.cwd()) if line.subcommand == "init" else _run_pytest(line.arguments)
+        if line.subcommand == "init":
+            return int(import_module(f"{__name__}.workflow").write_workflow(Path.cwd()))
+        return _run_pytest(line.arguments)
     except SystemExit as ended:
         if ended.code == USAGE_ERROR:
             _forget(given)

@@ -15,7 +15,6 @@ from gitleaks_eval.command.review_terminal import Terminal, ask_groups
 from gitleaks_eval.core.documents import named_path
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.core.speed import collector_seldom
 from gitleaks_eval.core.text import numbered, printable
 from gitleaks_eval.corpora.kinds.labels import repository_of
 from gitleaks_eval.corpora.labels_file import (
@@ -36,9 +35,6 @@ from gitleaks_eval.repositories.pinned import has_commit
 from gitleaks_eval.repositories.refs import local_path
 from gitleaks_eval.repositories.sources import real_repositories, shown
 from gitleaks_eval.scenarios.scenario import RealRepository
-
-# How many objects are made before Python looks for cycles among them.
-COLLECTED_AFTER = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +70,7 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument("--csv-out", metavar="FILE", help="write the labels as a table")
     parser.add_argument("--csv-in", metavar="FILE", help="take the labels of a table")
     options = parser.parse_args(arguments)
-    # Of 10,000 findings none is garbage, and to look took a quarter of the start.
-    with collector_seldom(COLLECTED_AFTER):
-        return told("review", lambda: _reviewed(options))
+    return told("review", lambda: _reviewed(options))
 
 
 def _reviewed(options: argparse.Namespace) -> int:

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.protocols import Validator
 
 from gitleaks_eval.core.resources import schema
 from gitleaks_eval.core.text import printable
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 # A document may be wrong in each of a million places.
 PROBLEMS_AT_MOST = 1000
@@ -101,9 +101,7 @@ def pointer(path: Any) -> str:
 
 
 @cache
-def _validator(name: str) -> "Validator":
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - 33 ms, and not all processes of a run validate
-
+def _validator(name: str) -> Validator:
     return Draft202012Validator(json.loads(schema(name).read_text(encoding="utf-8")))
 
 

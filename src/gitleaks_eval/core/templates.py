@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.core.text import printable
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 _CHUNKS = 200
 
@@ -21,10 +20,8 @@ def rendered(name: str, values: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 @cache
-def environment() -> "Environment":
+def environment() -> Environment:
     """What has compiled the templates: that takes as long as all else of a page, and candidates have a page each."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - 60 ms, at the end of a run
-
     return Environment(
         loader=FileSystemLoader(data("report")),
         autoescape=True,

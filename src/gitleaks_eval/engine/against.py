@@ -5,7 +5,7 @@ import os
 from collections.abc import Collection
 
 from gitleaks_eval.core.sharing import made_once, turn
-from gitleaks_eval.coverage import later
+from gitleaks_eval.coverage.against import silent_rules
 from gitleaks_eval.engine.approving import upgrades_of
 from gitleaks_eval.engine.asking import asker_of
 from gitleaks_eval.engine.candidates import Candidate
@@ -50,7 +50,7 @@ def silent_for(session: Session, candidate: Candidate) -> tuple[Collection[str] 
         askers = asker_of(session, baseline.name, before.seed), asker_of(session, candidate.name, before.seed)
         accepted = accepted_of(session, candidate)
         with turn(session.turns(candidate.name), max(1, os.cpu_count() or 1)):
-            return json.dumps(later.against.silent_rules(theirs, mine, fires, askers, accepted)).encode()
+            return json.dumps(silent_rules(theirs, mine, fires, askers, accepted)).encode()
 
     path = made_once(session.workbench(candidate.name).folder / "against", make)
     silent, accepted = json.loads(path.read_bytes())

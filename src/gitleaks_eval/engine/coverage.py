@@ -9,12 +9,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once, product_of, turn
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.coverage import later
+from gitleaks_eval.coverage.accepting import accepted_entries
+from gitleaks_eval.coverage.asker import Asker
+from gitleaks_eval.coverage.firing import FIRES, Firing, ask_rules
+from gitleaks_eval.coverage.flags import flag_entries, flag_results
+from gitleaks_eval.coverage.forms_survey import ask_forms
+from gitleaks_eval.coverage.hiding_entries import acceptance_name
+from gitleaks_eval.coverage.layers import is_builtin
+from gitleaks_eval.coverage.places import Planted, usual_places
+from gitleaks_eval.coverage.places_hiding import Hidden, hidden_by
+from gitleaks_eval.coverage.places_map import PlacesMap
+from gitleaks_eval.coverage.places_survey import Asked, Naming, OwnRule, survey
 from gitleaks_eval.coverage.result import (
     ACCEPTANCE,
     ENTRY,
@@ -28,6 +37,12 @@ from gitleaks_eval.coverage.result import (
     coverage_from_json,
     key,
 )
+from gitleaks_eval.coverage.rules import Rule
+from gitleaks_eval.coverage.samples import Bench, bench, samples_or_reason
+from gitleaks_eval.coverage.silencing import ask_entries
+from gitleaks_eval.coverage.standing import is_asked
+from gitleaks_eval.coverage.subject import Subject, subject_of
+from gitleaks_eval.coverage.verdict import coverage_of, entry_names
 from gitleaks_eval.engine.asking import asker_of, scanning
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.kinds import ENTRIES, FORMS, PLACES, RULES
@@ -37,15 +52,6 @@ from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.limits import timeout_of
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
-
-if TYPE_CHECKING:
-    from gitleaks_eval.coverage.firing import Firing
-    from gitleaks_eval.coverage.places_hiding import Hidden
-    from gitleaks_eval.coverage.places_map import PlacesMap
-    from gitleaks_eval.coverage.places_survey import Asked, Naming, OwnRule
-    from gitleaks_eval.coverage.rules import Rule
-    from gitleaks_eval.coverage.samples import Bench
-    from gitleaks_eval.coverage.subject import Subject
 
 _ANYWHERE = re.compile(r"[!#-&(-~]{8,200}")
 # One alone for each entry, and one without each.
@@ -89,23 +95,22 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
     if candidate.configuration is None or not session.settings.surveys:
         return []
     build = session.build(candidate.name) or ScannerBuild("", candidate.scanner.scanner, "", "", "", "git", None)
-    subject = later.subject.subject_of(candidate.configuration, build, session.settings.seed)
+    subject = subject_of(candidate.configuration, build, session.settings.seed)
     besides = session.beside[candidate.name]
-    flags = later.flags.flag_entries(candidate.args)
+    flags = flag_entries(candidate.args)
     entries = [*subject.entries, *flags]
     names = {
-        OWN_RULES: [build.name] * later.standing.is_asked(subject),
+        OWN_RULES: [build.name] * is_asked(subject),
         RULE: [rule.id for rule in subject.effective.rules],
         PLACE: [
             place.title
-            for place in later.places.usual_places()
+            for place in usual_places()
             if not place.is_dropped and (FORMS in session.settings.surveys or not place.is_large)
         ],
-        ENTRY: list(later.verdict.entry_names(entries, candidate.configuration, session.settings.root).values()),
+        ENTRY: list(entry_names(entries, candidate.configuration, session.settings.root).values()),
         TOGETHER: ["all"] * bool(entries),
         ACCEPTANCE: [
-            later.hiding_entries.acceptance_name(one, session.settings.root)
-            for one in later.accepting.accepted_entries(subject, besides, flags).stale
+            acceptance_name(one, session.settings.root) for one in accepted_entries(subject, besides, flags).stale
         ],
         TEST: [name for name, _, _ in named_tests(besides, session.settings.root)],
     }
@@ -123,7 +128,7 @@ def check_own_tests(session: Session, candidate: Candidate) -> None:
     """
     build, besides = session.build(candidate.name), session.beside[candidate.name]
     if candidate.configuration and build and any(beside.tests for beside in besides):
-        check_rules(later.subject.subject_of(candidate.configuration, build, session.settings.seed), besides)
+        check_rules(subject_of(candidate.configuration, build, session.settings.seed), besides)
 
 
 def surveyed(session: Session, candidate: Candidate) -> Coverage:
@@ -159,10 +164,10 @@ def verdict_of(session: Session, candidate: Candidate, case: Case) -> Verdict:
     if configuration is None:
         raise EvaluationError("nothing is scanned, so no rule is tested")
     scanner = workbench.scanner
-    subject = later.subject.subject_of(configuration, scanner.build, session.settings.seed)
+    subject = subject_of(configuration, scanner.build, session.settings.seed)
     folder = workbench.folder / "own-tests"
     folder.mkdir(exist_ok=True)
-    asker = later.asker.Asker(scanning(scanner), folder, session.settings.seed)
+    asker = Asker(scanning(scanner), folder, session.settings.seed)
     besides = session.beside[candidate.name]
     with turn(session.turns(candidate.name), max(1, os.cpu_count() or 1)), workbench.refusing():
         verdicts = own_verdicts(subject, besides, asker, folder / "scanned", session.settings.root)
@@ -190,20 +195,20 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     if configuration is None:
         raise EvaluationError("nothing is scanned, so nothing is known of rules and places")
     scanner, settings = workbench.scanner, session.settings
-    subject = later.subject.subject_of(configuration, scanner.build, settings.seed)
+    subject = subject_of(configuration, scanner.build, settings.seed)
     asks_forms = FORMS in settings.surveys
     # Those of the scanner's own rules are asked for by many runs, those of a user's configuration by few.
     kept = not configuration.chain and workbench.kept_in is None and not asks_forms
     asker = asker_of(session, candidate.name, settings.seed, kept=kept)
     turns = session.turns(candidate.name)
     title = candidate.name or configuration.title(settings.root)
-    asked = later.places_survey.Asked(settings.seed, None, large=asks_forms, kept_in=workbench.kept_in)
+    asked = Asked(settings.seed, None, large=asks_forms, kept_in=workbench.kept_in)
 
-    def places_seen(own: "OwnRule | None", asked: "Asked" = asked) -> "PlacesMap":
+    def places_seen(own: OwnRule | None, asked: Asked = asked) -> PlacesMap:
         with _taking_turn(turns, f"the usual places, with {title}"):
-            return later.places_survey.survey(scanner, configuration, replace(asked, own=own), _naming(session))
+            return survey(scanner, configuration, replace(asked, own=own), _naming(session))
 
-    def hidden_usually(own: "OwnRule | None", now: "PlacesMap") -> "Hidden":
+    def hidden_usually(own: OwnRule | None, now: PlacesMap) -> Hidden:
         if settings.seed == DEFAULT_SEED or not subject.entries:
             return now.hidden
         return places_seen(own, replace(asked, seed=DEFAULT_SEED, kept_in=None)).hidden
@@ -212,19 +217,19 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     with ThreadPoolExecutor(1, "gitleaks-eval-places") as beside:
         ahead = beside.submit(places_seen, None) if has_default else None
         with _taking_turn(turns, f"samples of rules, with {title}"):
-            firing = later.firing.ask_rules(subject, asker)
+            firing = ask_rules(subject, asker)
             # What is accepted was counted with the usual values: of others an entry may hide more by chance.
             usual = replace(subject, seed=DEFAULT_SEED)
-            entries = later.silencing.ask_entries(usual, asker_of(session, candidate.name, DEFAULT_SEED, kept=kept))
-            forms = later.forms_survey.ask_forms(subject, asker, firing.shown) if asks_forms else {}
+            entries = ask_entries(usual, asker_of(session, candidate.name, DEFAULT_SEED, kept=kept))
+            forms = ask_forms(subject, asker, firing.shown) if asks_forms else {}
         own = None if ahead else _own_rule(subject, firing)
         places = ahead.result() if ahead else places_seen(own)
     hidden = hidden_usually(own, places)
     besides, strict = session.beside[candidate.name], settings.strict
-    measured = [*entries, *later.flags.flag_results(scanner.args, places.hidden)]
-    flags = later.flags.flag_entries(scanner.args)
+    measured = [*entries, *flag_results(scanner.args, places.hidden)]
+    flags = flag_entries(scanner.args)
     coverage = replace(
-        later.verdict.coverage_of(
+        coverage_of(
             subject, firing, places, measured, settings.root, besides=besides, strict=strict, hidden=hidden, flags=flags
         ),
         forms=forms,
@@ -236,13 +241,13 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     return _with_unreadable(coverage, subject, firing) if RULES in settings.surveys else coverage
 
 
-def _with_unreadable(coverage: Coverage, subject: "Subject", firing: "Firing") -> Coverage:
+def _with_unreadable(coverage: Coverage, subject: Subject, firing: Firing) -> Coverage:
     """Add why the rules of the scanner are not known, where they are not."""
     why = subject.builtin_problem or firing.disbelieved
     if not why:
         return coverage
     # Of rules that nobody knows none is silent.
-    in_force = later.layers.is_builtin(subject.layers, len(subject.layers) - 1)
+    in_force = is_builtin(subject.layers, len(subject.layers) - 1)
     said = "more rules are in force that are not known" if in_force else "the rules of the scanner are not known"
     tested = f"{coverage.tested}; {said}: {why}"
     return replace(coverage, tested=tested, whole=False, weak=[*coverage.weak, why], unreadable=why)
@@ -254,27 +259,22 @@ def _taking_turn(turns: Path, title: str) -> Iterator[None]:
         yield
 
 
-def _naming(session: Session) -> "Naming":
+def _naming(session: Session) -> Naming:
     """What names the entries that hide places: of many entries it knows less in few scans."""
-    hidden_by = later.places_hiding.hidden_by
     return partial(hidden_by, scans_at_most=EXACT_SCANS, alone_at_most=EXACT_SCANS // 2) if session.exact else hidden_by
 
 
-def _own_rule(subject: "Subject", firing: "Firing") -> "OwnRule | None":
+def _own_rule(subject: Subject, firing: Firing) -> OwnRule | None:
     """The first rule of the user's that fires and has values that can stand anywhere."""
-    fires = {result.rule_id for result in firing.rules if result.own and result.status == later.firing.FIRES}
-    on = later.samples.bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
+    fires = {result.rule_id for result in firing.rules if result.own and result.status == FIRES}
+    on = bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
     able = (one for one in subject.effective.rules if one.id in fires and not one.path)
     rule = next((one for one in able if _ANYWHERE.fullmatch(_value(one, on))), None)
-    return (
-        later.places_survey.OwnRule(rule.table, lambda seed: later.places.Planted(_value(rule, replace(on, seed=seed))))
-        if rule
-        else None
-    )
+    return OwnRule(rule.table, lambda seed: Planted(_value(rule, replace(on, seed=seed)))) if rule else None
 
 
-def _value(rule: "Rule", on: "Bench") -> str:
-    made = later.samples.samples_or_reason(rule, on, ["own"])
+def _value(rule: Rule, on: Bench) -> str:
+    made = samples_or_reason(rule, on, ["own"])
     if isinstance(made, str):
         raise EvaluationError(f"the rule {printable(rule.id)} has no value to plant in the usual places: {made}")
     return made[0].value

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gitleaks_eval.config.beside import FINDS, LARGEST, Beside, RuleTest, refuse
 from gitleaks_eval.config.tables import tables, value_of
@@ -12,15 +11,14 @@ from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.coverage import later
+from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.entries import DISABLED
+from gitleaks_eval.coverage.explained_text import Text
+from gitleaks_eval.coverage.explaining import explain
+from gitleaks_eval.coverage.own_tests import Planted, judged, neutral_file, planted_by
 from gitleaks_eval.coverage.result import FAILS, TEST, Verdict, key
-
-if TYPE_CHECKING:
-    from gitleaks_eval.coverage.asker import Asker, Findings
-    from gitleaks_eval.coverage.own_tests import Planted
-    from gitleaks_eval.coverage.samples import Bench, Sample
-    from gitleaks_eval.coverage.subject import Subject
+from gitleaks_eval.coverage.samples import Bench, Sample, bench
+from gitleaks_eval.coverage.subject import Subject
 
 # Each costs some scans of one file.
 EXPLAINED_AT_MOST = 3
@@ -34,7 +32,7 @@ def named_tests(besides: Sequence[Beside], root: Path) -> Iterator[tuple[str, Be
             yield f"{shown_path(beside.path, root)}:{test.spot.line} {test.name}", beside, test
 
 
-def check_rules(subject: "Subject", besides: Sequence[Beside]) -> None:
+def check_rules(subject: Subject, besides: Sequence[Beside]) -> None:
     """Refuse tests of rules that neither the configuration nor the scanner has.
 
     Raises:
@@ -52,7 +50,7 @@ def check_rules(subject: "Subject", besides: Sequence[Beside]) -> None:
 
 
 def own_verdicts(
-    subject: "Subject", besides: Sequence[Beside], asker: "Asker", folder: Path, root: Path
+    subject: Subject, besides: Sequence[Beside], asker: Asker, folder: Path, root: Path
 ) -> dict[str, Verdict]:
     """How each test ends, by its key; scanned by the first process of the run that asks.
 
@@ -67,16 +65,14 @@ def own_verdicts(
     return {name: Verdict(**verdict) for name, verdict in left.items()}
 
 
-def _scanned(subject: "Subject", besides: Sequence[Beside], asker: "Asker", root: Path) -> dict[str, Verdict]:
-    on = later.samples.bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
+def _scanned(subject: Subject, besides: Sequence[Beside], asker: Asker, root: Path) -> dict[str, Verdict]:
+    on = bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
     named = list(named_tests(besides, root))
-    planted = later.own_tests.planted_by(
-        [test for _, _, test in named], {rule.id: rule for rule in subject.effective.rules}, on
-    )
+    planted = planted_by([test for _, _, test in named], {rule.id: rule for rule in subject.effective.rules}, on)
     files = {beside.path: _whole(beside, number, on) for number, beside in enumerate(besides)}
     samples = [sample for one in planted for _, sample in one.samples]
     findings = asker.changed(asker.built([*samples, *files.values()]), subject.layers)
-    verdicts = later.own_tests.judged(planted, findings)
+    verdicts = judged(planted, findings)
     failing = [one for one, verdict in zip(planted, verdicts, strict=True) if verdict.outcome == FAILS]
     explained = [one for one in failing if one.test.kind == FINDS][:EXPLAINED_AT_MOST]
     why = {one.test: said for one in explained if (said := _why(subject, asker, one, root))}
@@ -89,30 +85,30 @@ def _scanned(subject: "Subject", besides: Sequence[Beside], asker: "Asker", root
     return named_verdicts
 
 
-def _why(subject: "Subject", asker: "Asker", one: "Planted", root: Path) -> str:
+def _why(subject: Subject, asker: Asker, one: Planted, root: Path) -> str:
     """What stops the rule of a test that is not found, in the words of `explain`; empty where nothing does."""
     rule_id = one.test.rule_id
     if one.problem:
         switched = (entry for entry in subject.entries if entry.kind == DISABLED and rule_id in entry.rule_ids)
         return next((f"{shown_path(entry.file, root)} {entry.place}" for entry in switched if entry.file), "")
     for _, sample in one.samples:
-        text = later.explained_text.Text(sample.path, sample.text.encode())
-        found = later.explaining.explain(subject, asker, text, root, {rule_id})
+        text = Text(sample.path, sample.text.encode())
+        found = explain(subject, asker, text, root, {rule_id})
         if said := next((stopped.words for stopped in found.stopped if stopped.rule_id == rule_id), ""):
             return said
     return ""
 
 
-def _whole(beside: Beside, number: int, on: "Bench") -> "Sample":
+def _whole(beside: Beside, number: int, on: Bench) -> Sample:
     """The file of tests itself: what a scan finds in it does not belong there."""
     try:
         text = read_input(beside.path, LARGEST).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         raise EvaluationError(f"{beside.path}: it was changed while it was read; run again") from None
-    return later.samples.Sample(_ITSELF, later.own_tests.neutral_file(f"itself{number}", on), text, "", "")
+    return Sample(_ITSELF, neutral_file(f"itself{number}", on), text, "", "")
 
 
-def _refused(beside: Beside, test: RuleTest, path: str, findings: "Findings") -> str:
+def _refused(beside: Beside, test: RuleTest, path: str, findings: Findings) -> str:
     """Which rule finds something in the lines of a test; empty when none does."""
     starts = sorted({other.spot.line for other in beside.tests} | {one.line for one in beside.accepts})
     end = next((line for line in starts if line > test.spot.line), None)

@@ -9,12 +9,13 @@ import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.coverage import later
+from gitleaks_eval.coverage.layers import Layers
+from gitleaks_eval.coverage.separating import by_number, hidden_alone
 from gitleaks_eval.engine.clones import shared_clone
 from gitleaks_eval.engine.excerpt import ANY_LINE, Files, Known, build_excerpt, files_of
 from gitleaks_eval.engine.masks import masks_made
@@ -34,9 +35,6 @@ from gitleaks_eval.scoring.real_differences import (
     RealFinding,
     still_reported,
 )
-
-if TYPE_CHECKING:
-    from gitleaks_eval.coverage.layers import Layers
 
 # A gate must end: what is not proven with so many scans of excerpts, of one pair in one repository, is not searched.
 SCANS_IN_ALL = 240
@@ -225,7 +223,7 @@ class _Search:
             layers = self.missing.with_rules_of(self.finder, rules)
             self._try(excerpt, self._open(wanted), layers, "another definition of the rule, with its allowlists")
 
-    def _try(self, excerpt: BuiltRepository, wanted: set[Known], layers: "Layers | None", text: str) -> None:
+    def _try(self, excerpt: BuiltRepository, wanted: set[Known], layers: Layers | None, text: str) -> None:
         if not self._open(wanted) or layers is None:
             return
         try:
@@ -278,9 +276,7 @@ def _hidden_alone(
     titles: Sequence[str], hidden: set[Known], ask: Callable[[Sequence[str]], Collection[Known]]
 ) -> dict[Known, list[str]]:
     """By finding, the titles that hide it when all others are removed."""
-    found = later.separating.hidden_alone(
-        titles, dict.fromkeys(hidden, titles), ask, later.separating.by_number(titles)
-    )
+    found = hidden_alone(titles, dict.fromkeys(hidden, titles), ask, by_number(titles))
     # Two that hide one finding make others look as if they did: those are asked alone.
     doubtful = {title for told in found.values() if len(told) > 1 for title in told}
     # In their own order: which of them a spent budget leaves out must not differ from run to run.

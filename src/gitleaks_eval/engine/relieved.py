@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gitleaks_eval.analysis.matched import MatchedScenario
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, Match
@@ -15,7 +15,8 @@ from gitleaks_eval.config.hiding import without
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.coverage import later
+from gitleaks_eval.coverage.accepting import accepted_entries
+from gitleaks_eval.coverage.entries import Entry
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.workbench import Workbench
@@ -23,19 +24,16 @@ from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import Scenario
 from gitleaks_eval.scoring.excuses import ACCEPTED, FINDINGS
 
-if TYPE_CHECKING:
-    from gitleaks_eval.coverage.entries import Entry
-
 # Of what one entry hides this check of a scenario tells, and the others have nothing to add.
 TELLS = "SA-10"
 
 
-def accepted_of(session: Session, candidate: Candidate) -> "list[Entry]":
+def accepted_of(session: Session, candidate: Candidate) -> list[Entry]:
     """The entries of a candidate's configuration that are accepted."""
     if not (candidate.configuration and any(one.accepts for one in session.beside[candidate.name])):
         return []
     subject = session.subject(candidate.name)
-    return list(later.accepting.accepted_entries(subject, session.beside[candidate.name]).by)
+    return list(accepted_entries(subject, session.beside[candidate.name]).by)
 
 
 def explained(  # noqa: PLR0913 - what a test is, each under its name
@@ -81,7 +79,7 @@ def _is_told(session: Session, trial: Trial, identity: Identity, others: Collect
     return is_there and bool(_places(session.workbench(trial.candidate).subjects[trial.subject.name], {MISSED}))
 
 
-def all_of(session: Session, candidate: Candidate) -> "Sequence[Entry]":
+def all_of(session: Session, candidate: Candidate) -> Sequence[Entry]:
     """All entries of a candidate's configuration."""
     if not (candidate.configuration and candidate.configuration.chain):
         return []
@@ -129,7 +127,7 @@ def accepted_finding(session: Session, trial: Trial, match: Match) -> str | None
 
 
 def _accepted_places(
-    session: Session, candidate: Candidate, accepted: "Collection[Entry]", scenario: Scenario, subject: MatchedScenario
+    session: Session, candidate: Candidate, accepted: Collection[Entry], scenario: Scenario, subject: MatchedScenario
 ) -> frozenset[Place]:
     wrong = _places(subject, {MISSED, MOVED, RELABELLED})
     if not wrong:
@@ -139,7 +137,7 @@ def _accepted_places(
     return wrong & _places(relieved.subjects[scenario.name], {EXACT})
 
 
-def relieved_of(session: Session, candidate: Candidate, entries: "Collection[Entry]") -> Workbench:
+def relieved_of(session: Session, candidate: Candidate, entries: Collection[Entry]) -> Workbench:
     """The workbench of a candidate whose configuration has these entries no longer; shared by all processes."""
     assert candidate.configuration is not None  # noqa: S101 - it has entries
     bench = session.bench(candidate.name)
@@ -150,14 +148,14 @@ def relieved_of(session: Session, candidate: Candidate, entries: "Collection[Ent
     return session.workbench_of(replace(bench, folder=str(folder), config=copied.read_text(encoding="utf-8")))
 
 
-def _without(configuration: Configuration, entries: "Collection[Entry]") -> Configuration:
+def _without(configuration: Configuration, entries: Collection[Entry]) -> Configuration:
     return without(
         configuration, [HidingEntry(one.file, one.place, one.layer, one.address) for one in entries if one.file]
     )
 
 
 def _passes(
-    session: Session, trial: Trial, check: Check, parameters: Mapping[str, Any], entries: "Collection[Entry]"
+    session: Session, trial: Trial, check: Check, parameters: Mapping[str, Any], entries: Collection[Entry]
 ) -> bool:
     relieved = relieved_of(session, _candidate(session, trial.candidate), entries)
     assert isinstance(trial.subject, Scenario)  # noqa: S101 - as asked before

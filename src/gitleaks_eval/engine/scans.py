@@ -14,7 +14,6 @@ from gitleaks_eval.config.chain import ConfigFile, Configuration, copy_configura
 from gitleaks_eval.config.lines import place_lines
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.sharing import all_turns, made_once, turn
-from gitleaks_eval.core.speed import cores_beside_others
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.corpora.files import corpus_repository
 from gitleaks_eval.engine.shared import Bench
@@ -26,7 +25,7 @@ from gitleaks_eval.scanners.canary import build_canary, check_canary
 from gitleaks_eval.scanners.load_errors import Refused, is_refusal
 from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.refusals import ask_scanner
-from gitleaks_eval.scanners.scan import Scan, Scanner
+from gitleaks_eval.scanners.scan import Scan, Scanner, cores_beside_others
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
 from gitleaks_eval.scenarios.secrets import Secret

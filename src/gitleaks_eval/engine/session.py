@@ -4,16 +4,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.config.beside import Beside, file_at, files_beside, is_of_build
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage import later as coverage_later
-from gitleaks_eval.engine import later
+from gitleaks_eval.coverage.own_tests import check_tests
+from gitleaks_eval.coverage.subject import Subject, subject_of
 from gitleaks_eval.engine.candidates import Candidate, Trial
+from gitleaks_eval.engine.comparing import Comparing
+from gitleaks_eval.engine.obeying import Obeyed, lost_by_obeying, obeyed_beside
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.subjects import Subjects
@@ -23,11 +24,6 @@ from gitleaks_eval.scanners.limits import limits
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
-
-if TYPE_CHECKING:
-    from gitleaks_eval.coverage.subject import Subject
-    from gitleaks_eval.engine.comparing import Comparing
-    from gitleaks_eval.engine.obeying import Obeyed
 
 
 class Session:
@@ -64,7 +60,7 @@ class Session:
         for besides in self.beside.values():
             for beside in besides:
                 if beside.tests:
-                    coverage_later.own_tests.check_tests(beside)
+                    check_tests(beside)
         self._of_root = tuple(file_at(settings.root / NAME)) if settings.compares and reads_beside else ()
         self._subjects = subjects
         self._is_worker = is_worker
@@ -139,12 +135,12 @@ class Session:
         return self.workbench(trial.candidate).analysis(trial.subject)
 
     @property
-    def comparing(self) -> "Comparing | None":
+    def comparing(self) -> Comparing | None:
         """What a failure is compared with; None where nothing is compared."""
         if self._comparing is None and self.settings.compares and self.shared:
             saved = self.settings.baseline
             name = saved.name if saved else self.settings.candidates[0].name
-            self._comparing = later.comparing.Comparing(
+            self._comparing = Comparing(
                 name,
                 saved,
                 self.settings.accepts_review,
@@ -153,7 +149,7 @@ class Session:
             )
         return self._comparing
 
-    def subject(self, candidate: str, seed: str = DEFAULT_SEED) -> "Subject":
+    def subject(self, candidate: str, seed: str = DEFAULT_SEED) -> Subject:
         """The configuration of a candidate, as its build reads it.
 
         Raises:
@@ -163,9 +159,9 @@ class Session:
         build = self.build(candidate)
         if build is None or one.configuration is None:
             raise EvaluationError("there is no scanner to ask")
-        return coverage_later.subject.subject_of(one.configuration, build, seed)
+        return subject_of(one.configuration, build, seed)
 
-    def obeyed(self, candidate: str) -> "Obeyed":
+    def obeyed(self, candidate: str) -> Obeyed:
         """What the version of a candidate obeys in its configuration, and that of the baseline ignores.
 
         Raises:
@@ -173,9 +169,9 @@ class Session:
         """
         saved, first = self.settings.baseline, self.settings.candidates[0].name
         if not self.settings.compares or self.settings.analyses or (saved is None and candidate == first):
-            return later.obeying.Obeyed()
+            return Obeyed()
         if candidate not in self._obeyed:
-            self._obeyed[candidate] = later.obeying.obeyed_beside(self.subject(candidate), saved or self.subject(first))
+            self._obeyed[candidate] = obeyed_beside(self.subject(candidate), saved or self.subject(first))
         return self._obeyed[candidate]
 
     def lost_by_obeying(self, candidate: str, subject: Scenario | RealRepository) -> Collection[Place]:
@@ -186,9 +182,7 @@ class Session:
         """
         if not isinstance(subject, Scenario):
             return ()
-        return later.obeying.lost_by_obeying(
-            self.obeyed(candidate), self.workbench(candidate), self.turns(candidate), subject
-        )
+        return lost_by_obeying(self.obeyed(candidate), self.workbench(candidate), self.turns(candidate), subject)
 
     def start(self, identities: Iterable[Identity]) -> None:
         """Start the analyses that these checks need, for each candidate in this order."""

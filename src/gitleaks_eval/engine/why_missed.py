@@ -5,7 +5,8 @@ import time
 from collections.abc import Mapping, Sequence
 
 from gitleaks_eval.core.sharing import made_once
-from gitleaks_eval.coverage import later
+from gitleaks_eval.coverage.explained_text import Text
+from gitleaks_eval.coverage.explaining import explain
 from gitleaks_eval.engine.asking import asker_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.repositories.head import head_files
@@ -46,9 +47,7 @@ def why_missed(
             content = next((one.content for one in files), None)
             if content is None or time.monotonic() > ends:
                 continue
-            found = later.explaining.explain(
-                subject, asker, later.explained_text.Text(path, content, line), session.settings.root, {rule_id}
-            )
+            found = explain(subject, asker, Text(path, content, line), session.settings.root, {rule_id})
             said = [one.words for one in found.stopped if one.rule_id == rule_id]
             words = [one.replace(path, shown_path).replace(rule_id, shown_rule) for one in said]
             rows += [[scenario.name, *place, one] for one in words]

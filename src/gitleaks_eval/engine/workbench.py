@@ -17,7 +17,6 @@ from gitleaks_eval.analysis.matched import MatchedScenario, matched_scenario
 from gitleaks_eval.analysis.severity import SeverityPolicy, load_policy
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.core.speed import collector_paused, freeze
 from gitleaks_eval.engine.masks import public_rule_ids, subject_masks
 from gitleaks_eval.engine.reported import Unit
 from gitleaks_eval.engine.scans import canary_repository, prove, scanned_canary, scanner_of, scenario_repository
@@ -34,9 +33,8 @@ from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret
 from gitleaks_eval.scenarios.traces import Traces, traces_from_bytes, traces_of
 
-# How many bytes of analyses are kept in memory, and from how many on one is large.
+# How many bytes of analyses are kept in memory.
 KEPT_BYTES = 4 << 20
-LARGE_BYTES = 1 << 20
 
 
 class Workbench:
@@ -148,10 +146,9 @@ class Workbench:
             return kept
         try:
             path = self.document(subject)
-            with collector_paused():
-                analysis = read_analysis(path)
-                if isinstance(subject, Scenario) and name not in self.subjects:
-                    self._record(name, matched_scenario(self.shown(subject), analysis, self._policy))
+            analysis = read_analysis(path)
+            if isinstance(subject, Scenario) and name not in self.subjects:
+                self._record(name, matched_scenario(self.shown(subject), analysis, self._policy))
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
@@ -273,8 +270,6 @@ class Workbench:
         # Tests come module by module and ask for each analysis again: keep as many as memory should hold.
         if self._kept_bytes + size > KEPT_BYTES:
             self._kept, self._kept_bytes = {}, 0
-        if size > LARGE_BYTES:
-            freeze()
         self._kept[name] = analysis
         self._kept_bytes += size
 

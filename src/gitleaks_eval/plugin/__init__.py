@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitleaks_eval.checks import CHECK_MARK
-from gitleaks_eval.core.speed import loading
 from gitleaks_eval.engine.option_table import BY_NAME, FLAG, OPTIONS, grouped
 from gitleaks_eval.plugin import hookspecs
 from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_flag
@@ -60,12 +59,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     known = early_config.known_args_namespace
     added: list[str] = []
     if known.gitleaks_eval or known.gitleaks_judges:
-        with loading():
-            from gitleaks_eval.plugin.arguments import (  # noqa: PLC0415 - as `activate` below
-                added_arguments,
-                begin_early,
-                refuse_showing,
-            )
+        from gitleaks_eval.plugin.arguments import (  # noqa: PLC0415 - as `activate` below
+            added_arguments,
+            begin_early,
+            refuse_showing,
+        )
 
         added = added_arguments(early_config, known.file_or_dir)
         begin_early(early_config, added, args)
@@ -88,8 +86,7 @@ def pytest_configure(config: pytest.Config) -> None:
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
-        with loading():
-            from gitleaks_eval.plugin.activate import activate  # noqa: PLC0415 - 0.1 s that an inert run must not pay
+        from gitleaks_eval.plugin.activate import activate  # noqa: PLC0415 - 0.3 s that an inert run must not pay
 
         activate(config, checks=checks, judges=judges)
     elif _has_options(config):

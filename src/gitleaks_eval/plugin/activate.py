@@ -18,9 +18,10 @@ from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings, read_settings
 from gitleaks_eval.engine.shared import Shared
 from gitleaks_eval.engine.subjects import load_subjects
-from gitleaks_eval.plugin import later
 from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, names_own_tests, only_shows
 from gitleaks_eval.plugin.begin import Begin
+from gitleaks_eval.plugin.items import register_items
+from gitleaks_eval.plugin.judges import begin_judging, register_judges
 from gitleaks_eval.plugin.state import WORKER_INPUT, TakingPart
 from gitleaks_eval.scoring.scorecard import CATEGORIES
 
@@ -56,7 +57,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         )
         part = TakingPart(session, checks)
         if judges:
-            judging, pairwise = later.judges.begin_judging(config, root, session, alone=not checks)
+            judging, pairwise = begin_judging(config, root, session, alone=not checks)
             part = TakingPart(session, checks, judging, pairwise)
         begin = None if is_worker else Begin(config, part)
     except InputError as error:
@@ -64,9 +65,9 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     if begin:
         config.pluginmanager.register(begin, "gitleaks_eval_controller")
     else:
-        later.items.register_items(config, part)
+        register_items(config, part)
     if part.judging:
-        later.judges.register_judges(config, part.judging)
+        register_judges(config, part.judging)
     for category in CATEGORIES:
         config.addinivalue_line("markers", f"{category_marker(category)}: the category {category}")
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")

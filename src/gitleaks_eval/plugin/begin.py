@@ -12,15 +12,18 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import printable, shown_path, without_surrogates
 from gitleaks_eval.engine.begin import find_scanners, judged_title, lay_out
+from gitleaks_eval.engine.coverage import check_own_tests, start_survey
 from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.engine.watching import UNDER_WAY, Watch, to_terminal
-from gitleaks_eval.plugin import later
 from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 from gitleaks_eval.plugin.command_line import is_typed
+from gitleaks_eval.plugin.finish import Finish
 from gitleaks_eval.plugin.folders import CHECKS
+from gitleaks_eval.plugin.items import register_items
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.state import WORKER_INPUT, TakingPart
+from gitleaks_eval.reports.files import read_report
 from gitleaks_eval.reports.folder import PARTIAL
 from gitleaks_eval.reports.report import ANALYSES, REPORT, planned, within
 from gitleaks_eval.scanners.load_errors import is_refusal
@@ -62,10 +65,10 @@ class Begin:
         yield
         self._name_what_is_evaluated()
         self._start_ahead()
-        items = later.items.register_items(self._config, self._part)
+        items = register_items(self._config, self._part)
         # This hook is under way: it does not see whoever comes now.
         items.pytest_sessionstart(session)
-        finish = later.finish.Finish(self._config, items, self._under_test, self._recorder, self._saved)
+        finish = Finish(self._config, items, self._under_test, self._recorder, self._saved)
         self._config.pluginmanager.register(finish, "gitleaks_eval_closing")
 
     def _find(self) -> None:
@@ -82,7 +85,7 @@ class Begin:
         try:
             for candidate in self._settings.candidates:
                 if any(beside.tests for beside in self._session.beside[candidate.name]):
-                    later.coverage.check_own_tests(self._session, candidate)
+                    check_own_tests(self._session, candidate)
         except InputError as error:
             raise pytest.UsageError(str(error)) from None
         if folder:
@@ -143,7 +146,7 @@ class Begin:
             for candidate in self._settings.candidates if is_whole or is_typed(self._config) else ():
                 self._session.workbench(candidate.name).start(names)
             for candidate in self._settings.candidates if is_whole else ():
-                later.coverage.start_survey(self._session, candidate)
+                start_survey(self._session, candidate)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be collected may hold checks: the run is not complete."""
@@ -182,7 +185,7 @@ class Begin:
         self._private.close()
 
     def _saved_report(self) -> Mapping[str, Any]:
-        return later.files.read_report(
+        return read_report(
             self._settings.output,
             corpus_sha256(self._session.scenarios),
             scanned=self._settings.analyses == self._settings.output / ANALYSES,

@@ -16,7 +16,6 @@ from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, SURVEY, Collected, 
 from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.resources import PACKAGE
-from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.coverage.result import TEST
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
@@ -223,9 +222,6 @@ class Items:
         self.collected = Collected(selected, self._own_deselected + self._own(session.items), beside)
         if self.session.shared is None:
             return
-        if all(IDENTITY in item.stash or item.path.parent in FOLDERS for item in session.items):
-            # All that is loaded and collected stays to the end: no collection of garbage has to walk it.
-            freeze()
         if not hasattr(self._config, "workerinput"):
             self.session.start(selected.values())
             self._start_surveys(selected.values())

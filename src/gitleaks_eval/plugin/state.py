@@ -1,16 +1,13 @@
 """What hooks leave for each other: stash keys, names of plugins, and the keys of a parallel worker's input."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
 
 from gitleaks_eval.checks.result import Identity
+from gitleaks_eval.engine.judging import Judging
+from gitleaks_eval.engine.judging_pairs import PairwiseJudge
 from gitleaks_eval.engine.session import Session
-
-if TYPE_CHECKING:
-    from gitleaks_eval.engine.judging import Judging
-    from gitleaks_eval.engine.judging_pairs import PairwiseJudge
 
 ITEMS = "gitleaks_eval_evaluation"
 WORKER_INPUT = "gitleaks_eval"
@@ -25,5 +22,5 @@ class TakingPart:
 
     session: Session
     checks: bool
-    judging: "Judging | None" = None
-    pairwise: "PairwiseJudge | None" = None
+    judging: Judging | None = None
+    pairwise: PairwiseJudge | None = None

@@ -4,14 +4,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from gitleaks_eval.reports import later
-
-if TYPE_CHECKING:
-    from gitleaks_eval.reports.comparison import Compared
-    from gitleaks_eval.reports.fleet import FleetReport
-    from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.comment import comparison_comment, run_comment
+from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
+from gitleaks_eval.reports.evaluation_report import evaluation_document, evaluation_report
+from gitleaks_eval.reports.fleet import FleetReport, fleet_json, fleet_markdown
+from gitleaks_eval.reports.html import comparison_page, document_of, run_page
+from gitleaks_eval.reports.in_pull_request import code_quality, sarif
+from gitleaks_eval.reports.judges import log_lines
+from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.scenario_eval import scenario_eval
+from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
 
 # Names that others look for, too: readers of earlier reports, and what says where they are.
 REPORT, SCORECARD_JSON, SCORECARD = "evaluation_report.json", "scorecard.json", "scorecard.md"
@@ -52,46 +56,46 @@ class Report(Generic[Of]):
         return len(parts) >= len(own) and all(map(re.fullmatch, forms, parts[-len(own) :]))
 
 
-def _analyses(run: "Run") -> Mapping[str, Path]:
+def _analyses(run: Run) -> Mapping[str, Path]:
     return run.analyses or {}
 
 
-def _comparison_page(compared: "Compared") -> Iterable[bytes]:
-    runs = {name: later.evaluation_report.evaluation_document(run) for name, run in compared.runs.items()}
-    document = later.html.document_of([later.comparison.comparison_json(compared)])
-    return later.html.comparison_page(document, runs)
+def _comparison_page(compared: Compared) -> Iterable[bytes]:
+    runs = {name: evaluation_document(run) for name, run in compared.runs.items()}
+    document = document_of([comparison_json(compared)])
+    return comparison_page(document, runs)
 
 
-REPORTS: "tuple[Report[Run], ...]" = (
-    Report(REPORT, lambda run, _: later.evaluation_report.evaluation_report(run)),
-    Report(SCORECARD_JSON, lambda run, _: [later.scorecard.scorecard_json(run)]),
-    Report(SCORECARD, lambda run, _: [later.scorecard.scorecard_markdown(run)]),
-    Report(PAGE, lambda run, _: later.html.run_page(later.evaluation_report.evaluation_document(run))),
-    Report(SARIF, lambda run, _: [later.in_pull_request.sarif({"": run})]),
-    Report(CODE_QUALITY, lambda run, _: [later.in_pull_request.code_quality([run])]),
-    Report(COMMENT, lambda run, _: [later.comment.run_comment(run)]),
-    Report(JUDGE_LOG, lambda run, _: [later.judges.log_lines(run.judged.calls)] if run.judged else [], JUDGED),
-    Report("{}_eval.json", lambda run, name: later.scenario_eval.scenario_eval(name, run.by_scenario[name]), SCENARIO),
+REPORTS: tuple[Report[Run], ...] = (
+    Report(REPORT, lambda run, _: evaluation_report(run)),
+    Report(SCORECARD_JSON, lambda run, _: [scorecard_json(run)]),
+    Report(SCORECARD, lambda run, _: [scorecard_markdown(run)]),
+    Report(PAGE, lambda run, _: run_page(evaluation_document(run))),
+    Report(SARIF, lambda run, _: [sarif({"": run})]),
+    Report(CODE_QUALITY, lambda run, _: [code_quality([run])]),
+    Report(COMMENT, lambda run, _: [run_comment(run)]),
+    Report(JUDGE_LOG, lambda run, _: [log_lines(run.judged.calls)] if run.judged else [], JUDGED),
+    Report("{}_eval.json", lambda run, name: scenario_eval(name, run.by_scenario[name]), SCENARIO),
     # It has the places of secrets in a history, and the names of authors.
     Report(f"{ANALYSES}/{{}}.json", lambda run, name: [_analyses(run)[name].read_bytes()], ANALYSIS, private=True),
 )
-COMPARISONS: "tuple[Report[Compared], ...]" = (
-    Report(COMPARISON_JSON, lambda compared, _: [later.comparison.comparison_json(compared)]),
-    Report("comparison.md", lambda compared, _: [later.comparison.comparison_markdown(compared)]),
-    Report(JUDGE_LOG, lambda compared, _: [later.judges.log_lines(compared.calls)], JUDGED),
+COMPARISONS: tuple[Report[Compared], ...] = (
+    Report(COMPARISON_JSON, lambda compared, _: [comparison_json(compared)]),
+    Report("comparison.md", lambda compared, _: [comparison_markdown(compared)]),
+    Report(JUDGE_LOG, lambda compared, _: [log_lines(compared.calls)], JUDGED),
     Report(PAGE, lambda compared, _: _comparison_page(compared)),
-    Report(SARIF, lambda compared, _: [later.in_pull_request.sarif(compared.under_review)]),
-    Report(CODE_QUALITY, lambda compared, _: [later.in_pull_request.code_quality(compared.under_review.values())]),
-    Report(COMMENT, lambda compared, _: [later.comment.comparison_comment(compared)]),
+    Report(SARIF, lambda compared, _: [sarif(compared.under_review)]),
+    Report(CODE_QUALITY, lambda compared, _: [code_quality(compared.under_review.values())]),
+    Report(COMMENT, lambda compared, _: [comparison_comment(compared)]),
 )
 COMPARISON = tuple(report.name for report in COMPARISONS if report.per == ALWAYS)
 # Of many repositories: rows, what they amount to, and the rows of a shard, which have no verdict yet.
 ROWS, SHARD = "repositories.jsonl", "shard-{}.jsonl"
 TABLE: Report[Iterable[bytes]] = Report("repositories.parquet", lambda pieces, _: pieces)
-FLEETS: "tuple[Report[FleetReport], ...]" = (
+FLEETS: tuple[Report[FleetReport], ...] = (
     Report(ROWS, lambda report, _: report.rows()),
-    Report("repositories.json", lambda report, _: [later.fleet.fleet_json(report)]),
-    Report("repositories.md", lambda report, _: [later.fleet.fleet_markdown(report)]),
+    Report("repositories.json", lambda report, _: [fleet_json(report)]),
+    Report("repositories.md", lambda report, _: [fleet_markdown(report)]),
 )
 SHARDS: tuple[Report[Iterable[bytes]], ...] = (Report(SHARD, lambda pieces, _: pieces),)
 _EVERY: tuple[Report[Any], ...] = (*REPORTS, *COMPARISONS, *FLEETS, *SHARDS, TABLE)

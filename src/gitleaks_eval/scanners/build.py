@@ -15,6 +15,7 @@ from gitleaks_eval.core.process import run_limited
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, Sources, scanner_of_help
+from gitleaks_eval.scanners.install import installed_binary
 
 PINNED_VERSION = "8.30.1"
 PROBE_SECONDS = 20
@@ -142,8 +143,6 @@ def find_scanner(choice: ScannerChoice, progress: Callable[[str], None], private
 def _of_version(version: str, adapter: Adapter, progress: Callable[[str], None]) -> tuple[Path, str]:
     if (on_path := binary_on_path(adapter)) and _proves(on_path, version, adapter):
         return on_path, "PATH"
-    from gitleaks_eval.scanners.install import installed_binary  # noqa: PLC0415 - 12 ms for what downloads need
-
     return installed_binary(version, progress, adapter)
 
 

@@ -57,6 +57,8 @@ _GIT_FAILED = re.compile(r"partial scan|stderr is not empty|git error encountere
 _NO_ARCHIVE = r"could (?:not )?read compressed file |error generating file fragments error=\"?zip: not a valid zip file"
 _FILES_FAILED = re.compile(rf" (?:FTL|ERR) (?!{_NO_ARCHIVE})|WRN skipping|partial scan")
 
+# A second core does not make the scan of so few bytes faster.
+SMALL_BYTES = 1 << 18
 Mode = Literal["git", "dir", "staged"]
 
 
@@ -200,6 +202,11 @@ class Scanner:
         if self.mode == "staged":
             return ["git", "--staged", str(source)] if is_new else ["protect", "--staged", "--source", str(source)]
         return ["git", str(source)] if is_new else ["detect", "--source", str(source)]
+
+
+def cores_beside_others(added_bytes: int) -> int | None:
+    """Return how many cores a scan of so many bytes may use beside other scans; None for all."""
+    return 1 if added_bytes < SMALL_BYTES else None
 
 
 def unread(scan: Scan, there: Readable) -> str | None:

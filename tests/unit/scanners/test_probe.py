@@ -217,7 +217,7 @@ def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         asked.append(version)
         return stating(tmp_path / f"gitleaks-{version}", version), RELEASE
 
-    monkeypatch.setattr(install, "installed_binary", installed)
+    monkeypatch.setattr(scanner, "installed_binary", installed)
     return asked
 
 
@@ -242,7 +242,7 @@ def test_a_version_of_another_scanner_is_installed_as_that(tmp_path: Path, monke
         asked.append((adapter.name, version))
         return stating(tmp_path / "installed", version, USAGE.replace("  gitleaks [", "  betterleaks [")), RELEASE
 
-    monkeypatch.setattr(install, "installed_binary", installed)
+    monkeypatch.setattr(scanner, "installed_binary", installed)
     find_scanner(ScannerChoice(None, "1.4.0", "--gitleaks-version", "betterleaks"), print)
     assert asked == [("betterleaks", "1.4.0")]
 
@@ -274,7 +274,7 @@ def test_a_source_that_fails_is_never_replaced_by_the_next(
             raise EvaluationError("gitleaks 8.22.0 could not be installed")
         return stating(tmp_path / "pinned", version), RELEASE
 
-    monkeypatch.setattr(install, "installed_binary", installed)
+    monkeypatch.setattr(scanner, "installed_binary", installed)
     choice = {
         "binary": ScannerChoice(tmp_path / "missing", None, "--gitleaks-binary"),
         "version": ScannerChoice(None, "8.22.0", "--gitleaks-version"),
@@ -292,7 +292,7 @@ def test_a_binary_in_the_place_of_the_version_that_was_asked_for_is_refused(
 ) -> None:
     other = stating(tmp_path / "installed", "8.18.4")
     monkeypatch.setattr(scanner, "binary_on_path", lambda *_: None)
-    monkeypatch.setattr(install, "installed_binary", lambda *_: (other, RELEASE))
+    monkeypatch.setattr(scanner, "installed_binary", lambda *_: (other, RELEASE))
     wanted = choice.version or PINNED_VERSION
     with pytest.raises(
         EvaluationError, match=rf"^{other} \(.*{RELEASE}\) is gitleaks 8\.18\.4, not gitleaks {wanted}; "
