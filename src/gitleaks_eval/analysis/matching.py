@@ -88,13 +88,6 @@ class Matching:
         """How many of the unexpected findings the truth says nothing of."""
         return sum(not match.labelled for match in self.matches)
 
-    def as_json(self) -> dict[str, Any]:
-        """This value as JSON; `matching_from_json` is the inverse."""
-        # By column: 200,000 short lists take three times as long to write and read as a few long ones.
-        return {name: getattr(self, name) for name in self.__slots__} | {
-            "matches": list(zip(*self.matches, strict=True))
-        }
-
 
 # A reported finding as what an expected one was found; and where one may stand: rule id and line.
 _Taken = tuple[str, Reported]
@@ -152,11 +145,6 @@ def match_findings(
 def missed_places(expected: Expected, reported: Iterable[Mapping[str, Any]]) -> list[str]:
     """The places (`file:line`, or the file) of what is expected and not reported, one to one."""
     return [one.place for one in match_findings(expected, reported).matches if one.status == MISSED]
-
-
-def matching_from_json(document: Mapping[str, Any]) -> Matching:
-    """A matching that was written as JSON."""
-    return Matching(**{**document, "matches": tuple(map(Match._make, zip(*document["matches"], strict=True)))})
 
 
 def alias_of(rule_id: str, other: str) -> bool:

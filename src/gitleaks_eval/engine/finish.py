@@ -23,7 +23,7 @@ from gitleaks_eval.engine.missed import hidden_findings
 from gitleaks_eval.engine.real import compared_repositories
 from gitleaks_eval.engine.relieved import accepted_places
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.shared import analysis_path, read_subject, repository_path
+from gitleaks_eval.engine.shared import analysis_path, repository_path
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.engine.why_missed import why_missed
 from gitleaks_eval.judges.verdict import Judged
@@ -62,8 +62,9 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
     """
     settings, scenarios = session.settings, session.scenarios
     workbench = session.workbench(under_test.candidate.name)
-    read = {one.name: workbench.subjects.get(one.name) or read_subject(workbench.folder, one.name) for one in scenarios}
-    subjects = {name: subject for name, subject in read.items() if subject}
+    checked = {*workbench.subjects, *(result.scenario for result in recorded)}
+    matched = {one.name: workbench.matched(one) for one in scenarios if one.name in checked}
+    subjects = {name: subject for name, subject in matched.items() if subject}
     changed = under_test.changed()
     names = [*subjects, *(one.name for one in session.repositories)]
     surveys = survey_cases(session, under_test.candidate)

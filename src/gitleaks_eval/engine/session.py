@@ -44,7 +44,6 @@ class Session:
         subjects: Subjects,
         shared: Shared | None = None,
         *,
-        is_worker: bool = False,
         executor: Executor | None = None,
         exact: bool = False,
         reads_beside: bool = True,
@@ -63,7 +62,6 @@ class Session:
                     check_tests(beside)
         self._of_root = tuple(file_at(settings.root / NAME)) if settings.compares and reads_beside else ()
         self._subjects = subjects
-        self._is_worker = is_worker
         self._executor = executor
         self._workbenches: dict[str, Workbench] = {}
         self._others: dict[str, Workbench] = {}
@@ -205,7 +203,7 @@ class Session:
         """The workbench of a bench that is no candidate's; made when first asked for, and closed with the others."""
         if bench.folder not in self._others:
             self._others[bench.folder] = Workbench(
-                bench, self.subjects, self._subjects.recipes, shared=False, executor=self._executor
+                bench, self.subjects, self._subjects.recipes, executor=self._executor
             )
         return self._others[bench.folder]
 
@@ -222,7 +220,6 @@ class Session:
                     bench,
                     self.subjects,
                     self._subjects.recipes,
-                    shared=self._is_worker,
                     executor=self._executor,
                     benches=self._known().benches.values(),
                     shown_before=shown_before,

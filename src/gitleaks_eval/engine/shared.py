@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.analysis.matched import MatchedScenario
-from gitleaks_eval.analysis.matching import matching_from_json
 from gitleaks_eval.core.sharing import product_of
 from gitleaks_eval.repositories.clone import LARGEST_COPY
 from gitleaks_eval.scanners.scan import Mode
@@ -86,20 +84,6 @@ class Shared:
         document = json.loads(text)
         benches = {name: Bench(**bench) for name, bench in document["benches"].items()}
         return cls(document["folder"], benches, document["seed"])
-
-
-def subject_path(folder: Path, name: str) -> Path:
-    """Where the workers of a run leave the `MatchedScenario` of a scenario for the reports."""
-    return folder / "subjects" / f"{name}.json"
-
-
-def read_subject(folder: Path, name: str) -> MatchedScenario | None:
-    """What a worker of the run left of a scenario, or None when it could not be evaluated."""
-    path = subject_path(folder, name)
-    if not path.exists():
-        return None
-    document = json.loads(path.read_bytes())
-    return MatchedScenario(**{**document, "matching": matching_from_json(document["matching"])})
 
 
 def repository_path(folder: Path, name: str) -> Path:

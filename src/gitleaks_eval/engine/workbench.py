@@ -1,7 +1,6 @@
 """The analyses of one candidate: each made once per run, ahead of the checks, and kept while they are asked for."""
 
 import contextlib
-import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,11 +15,10 @@ from gitleaks_eval.analysis.envelope import Analysis, read_analysis
 from gitleaks_eval.analysis.matched import MatchedScenario, matched_scenario
 from gitleaks_eval.analysis.severity import SeverityPolicy, load_policy
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.engine.masks import public_rule_ids, subject_masks
 from gitleaks_eval.engine.reported import Unit
 from gitleaks_eval.engine.scans import canary_repository, prove, scanned_canary, scanner_of, scenario_repository
-from gitleaks_eval.engine.shared import Bench, subject_path, traces_folder
+from gitleaks_eval.engine.shared import Bench, analysis_path, traces_folder
 from gitleaks_eval.engine.unit import run_unit
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners.canary import canary_secrets
@@ -41,8 +39,8 @@ class Workbench:
     """Has the analyses of one candidate; one for each process of a run.
 
     Units run in `executor`, which the caller shuts down; without one, in as many threads as there are cores and one
-    more. With `shared`, what the reports need of a scenario is left for the process that writes them. `benches` are
-    those of all candidates, this one's among them; `shown_before` has the texts of a saved baseline by scenario.
+    more. `benches` are those of all candidates, this one's among them; `shown_before` has the texts of a saved baseline
+    by scenario.
     """
 
     def __init__(  # noqa: PLR0913 - each is a word of its own
@@ -51,7 +49,6 @@ class Workbench:
         subjects: Iterable[Scenario | RealRepository],
         recipes: Mapping[str, Recipe],
         *,
-        shared: bool,
         executor: Executor | None = None,
         benches: Iterable[Bench] = (),
         shown_before: Mapping[str, frozenset[str]] | None = None,
@@ -63,7 +60,6 @@ class Workbench:
         self._recipes = recipes
         self._benches = tuple(benches) or (bench,)
         self._shown_before = shown_before or {}
-        self._shared = shared
         self._stop = threading.Event()
         self._threads = executor is None
         # One thread more than may scan at once: it builds what is scanned next.
@@ -148,12 +144,20 @@ class Workbench:
             path = self.document(subject)
             analysis = read_analysis(path)
             if isinstance(subject, Scenario) and name not in self.subjects:
-                self._record(name, matched_scenario(self.shown(subject), analysis, self._policy))
+                self.subjects[name] = matched_scenario(self.shown(subject), analysis, self._policy)
         except EvaluationError as error:
             self._failures[name] = str(error)
             raise
         self._keep(name, analysis, path.stat().st_size)
         return analysis
+
+    def matched(self, scenario: Scenario) -> MatchedScenario | None:
+        """Return what an analysis that is there says of a scenario; None where this run has none of it."""
+        there = scenario.analysis or analysis_path(self.folder, scenario.name)
+        if scenario.name not in self.subjects and there.is_file():
+            with contextlib.suppress(EvaluationError):
+                self.analysis(scenario)
+        return self.subjects.get(scenario.name)
 
     def document(self, subject: Scenario | RealRepository) -> Path:
         """The file with the analysis of a scenario or real repository; made in this thread unless it was started.
@@ -272,11 +276,6 @@ class Workbench:
             self._kept, self._kept_bytes = {}, 0
         self._kept[name] = analysis
         self._kept_bytes += size
-
-    def _record(self, name: str, matched: MatchedScenario) -> None:
-        self.subjects[name] = matched
-        if self._shared:
-            write_atomically(subject_path(self.folder, name), json.dumps(matched.as_json()).encode())
 
 
 def _is_scanned(subject: Scenario | RealRepository) -> bool:

@@ -49,12 +49,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         if shared:
             # A random one is drawn once a run.
             settings = replace(settings, seed=shared.seed)
-        session = Session(
-            settings,
-            load_subjects(settings, checks=checks, judges=judges),
-            shared,
-            is_worker=is_worker,
-        )
+        session = Session(settings, load_subjects(settings, checks=checks, judges=judges), shared)
         part = TakingPart(session, checks)
         if judges:
             judging, pairwise = begin_judging(config, root, session, alone=not checks)

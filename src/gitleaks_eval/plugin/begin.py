@@ -137,8 +137,8 @@ class Begin:
             node.workerinput[WORKER_INPUT] = self._session.shared.as_json()
 
     def _start_ahead(self) -> None:
-        """Begin while pytest collects, with what will be selected for sure; in a parallel run the workers do."""
-        if self._session.shared and not self._config.pluginmanager.has_plugin("dsession"):
+        """Begin while pytest collects, with what will be selected for sure; parallel workers wait for it."""
+        if self._session.shared:
             chosen = ("keyword", "markexpr", "lf", "deselect", "stepwise", "maxfail")
             narrowed = any(self._config.getoption(name, None) for name in chosen)
             is_whole = str(CHECKS) in self._config.getoption("file_or_dir") and not narrowed

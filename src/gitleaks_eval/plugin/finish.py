@@ -26,7 +26,6 @@ from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.junit import add_suite_properties
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.pytest_summary import PytestSummary
-from gitleaks_eval.plugin.state import COLLECTED
 from gitleaks_eval.reports.assembly import evaluated
 from gitleaks_eval.reports.causes import causes
 from gitleaks_eval.reports.comment import comparison_comment
@@ -258,7 +257,7 @@ class Finish:
 
     def _refuse_nothing(self, session: pytest.Session) -> None:
         ends_well = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
-        collected = self._collected()
+        collected = self._items.collected
         if not self._is_full or session.exitstatus not in ends_well or collected.identities or collected.beside:
             return
         if not is_typed(self._config) and selects(self._config):
@@ -272,7 +271,7 @@ class Finish:
     def _finished_runs(self) -> Mapping[str, Run]:
         """The run of each candidate, by its name; none when no check was selected."""
         if not self._runs and self._session.shared and not self._is_refused:
-            collected = self._collected()
+            collected = self._items.collected
             judges = self._is_full and self._items.judging and self._items.judging.judged(self._session.folder)
             if judges or any(identity.category != CONFIG_LINT for identity in collected.identities.values()):
                 self._runs = {one.candidate.name: self._run(one, collected) for one in self._under_test}
@@ -297,12 +296,6 @@ class Finish:
             other_failures=[name for name in self._recorder.others if not is_ours(name)],
             selects=not self._is_full or selects_checks(self._config),
         )
-
-    def _collected(self) -> Collected:
-        """What was selected, here or by the workers."""
-        if self._session.shared and (left := self._session.folder / COLLECTED).exists():
-            return Collected.from_json(left.read_bytes())
-        return self._items.collected
 
     def _fail(self, session: pytest.Session, judged: Combined | None = None) -> None:
         """Let no run end well that does not, where no test failed or a hook has turned failures into others."""

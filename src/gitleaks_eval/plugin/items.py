@@ -223,15 +223,20 @@ class Items:
         if self.session.shared is None:
             return
         if not hasattr(self._config, "workerinput"):
-            self.session.start(selected.values())
-            self._start_surveys(selected.values())
-            return
-        self._start_surveys(selected.values())
-        path = self.session.folder / COLLECTED
-        if not path.exists():
+            self._start(self.collected)
+        elif not (path := self.session.folder / COLLECTED).exists():
             write_atomically(path, self.collected.as_json().encode())
 
-    def _start_surveys(self, selected: Iterable[Identity]) -> None:
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self) -> None:
+        """Make here the analyses that parallel workers wait for: all of them have collected the same."""
+        if self.session.shared and not self.collected.identities:
+            self.collected = Collected.from_json((self.session.folder / COLLECTED).read_bytes())
+            self._start(self.collected)
+
+    def _start(self, collected: Collected) -> None:
+        selected = collected.identities.values()
+        self.session.start(selected)
         # What users wrote of their rules is one scan of its own.
         asked = {one.candidate for one in selected if one.category == SURVEY and one.check_id != TEST}
         for candidate in self.session.settings.candidates:

@@ -83,7 +83,7 @@ def make_workbench(
             turns=str(folder.parent / "turns"),
         )
         bench = Bench(**{**asdict(bench), **changed})
-        return Workbench(bench, subjects, recipes, shared=False, executor=executor)
+        return Workbench(bench, subjects, recipes, executor=executor)
 
     return make
 
