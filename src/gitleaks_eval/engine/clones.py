@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from gitleaks_eval.core.progress import UNDER_WAY, under_way
 from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.shared import Bench
-from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.repositories.clone import Clone, clone
 from gitleaks_eval.repositories.log import Readable, readable
 from gitleaks_eval.scenarios.scenario import RealRepository

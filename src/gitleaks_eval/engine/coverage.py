@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.progress import UNDER_WAY, under_way
 from gitleaks_eval.core.sharing import made_once, product_of, turn
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.accepting import accepted_entries
@@ -48,7 +49,6 @@ from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.kinds import ENTRIES, FORMS, PLACES, RULES
 from gitleaks_eval.engine.own_tests import check_rules, named_tests, own_verdicts
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.limits import timeout_of
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED

@@ -12,12 +12,12 @@ from typing import Any
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.progress import UNDER_WAY, under_way
 from gitleaks_eval.core.sharing import failure_of, made_once, product_of
 from gitleaks_eval.core.text import numbered
 from gitleaks_eval.engine.judging_context import Context, context_of, saved_context
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
 from gitleaks_eval.judges.judge import Judge, checked_judges

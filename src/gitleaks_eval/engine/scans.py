@@ -13,11 +13,11 @@ from typing import Any
 from gitleaks_eval.config.chain import ConfigFile, Configuration, copy_configuration
 from gitleaks_eval.config.lines import place_lines
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.progress import UNDER_WAY, under_way
 from gitleaks_eval.core.sharing import all_turns, made_once, turn
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.corpora.files import corpus_repository
 from gitleaks_eval.engine.shared import Bench
-from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.repositories.log import Readable
 from gitleaks_eval.scanners.build import ScannerBuild

@@ -10,12 +10,12 @@ import pytest
 from gitleaks_eval.checks.result import ERROR, SURVEY
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
+from gitleaks_eval.core.progress import UNDER_WAY, Watch, to_terminal
 from gitleaks_eval.core.text import printable, shown_path, without_surrogates
 from gitleaks_eval.engine.begin import find_scanners, judged_title, lay_out
 from gitleaks_eval.engine.coverage import check_own_tests, start_survey
 from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.under_test import UnderTest
-from gitleaks_eval.engine.watching import UNDER_WAY, Watch, to_terminal
 from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 from gitleaks_eval.plugin.command_line import is_typed
 from gitleaks_eval.plugin.finish import Finish

@@ -12,12 +12,12 @@ import pytest
 
 from gitleaks_eval.checks.result import CONFIG_LINT, Collected
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.progress import UNDER_WAY, under_way
 from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.engine.candidates import folder_name
 from gitleaks_eval.engine.failing import why_failing
 from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name, tell_judges
 from gitleaks_eval.engine.under_test import UnderTest
-from gitleaks_eval.engine.watching import UNDER_WAY, under_way
 from gitleaks_eval.judges.verdict import Combined, Judged, combine
 from gitleaks_eval.plugin.arguments import selects_checks
 from gitleaks_eval.plugin.command_line import is_typed, selects

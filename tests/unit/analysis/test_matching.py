@@ -423,7 +423,6 @@ def test_a_severity_that_is_no_text_does_no_harm_beside_a_good_finding_at_the_sa
     assert {match.reported_severity for match in matching.matches} == {"HIGH", None}
 
 
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("rule", "line", "status"), [("r", 6, MOVED), ("s", 5, RELABELLED), ("s", 6, MISSED)])
 def test_many_findings_in_one_place_are_matched_one_by_one(rule: str, line: int, status: str) -> None:
