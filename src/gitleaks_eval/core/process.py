@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from gitleaks_eval.core import keeper
 from gitleaks_eval.core.errors import EvaluationError
 
 OUTPUT_LIMIT = 1 << 30
 WATCH_SECONDS = 0.1
+PARENT_SECONDS = 0.5
 _PEAK = re.compile(rb"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
@@ -53,8 +53,8 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
     `start_in` is where it starts instead, when what it reads is to be its current folder. `at_most` are the bytes that
     there may be in `folder`, 1 GiB where nothing is said. `limited_by` is the option that sets the seconds.
 
-    It runs in a process group of its own, which is killed however this ends, and when this process dies. Output goes
-    to files, not pipes: a child that it leaves behind cannot keep us waiting.
+    It runs in a process group of its own, which is killed however this ends. Output goes to files, not pipes: a child
+    that it leaves behind cannot keep us waiting.
 
     Raises:
         EvaluationError: when it cannot be started, takes longer than `seconds`, writes more than
@@ -78,7 +78,6 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
         watch = _Watch(process, folder, seconds, stop, limit)
         try:
             watch.start()
-            keeper.hold(process.pid)
             status = process.wait()
             duration_ms = (time.perf_counter() - started) * 1000
         finally:
@@ -143,7 +142,19 @@ def kill_group(process: "subprocess.Popen[bytes]") -> None:
         else:
             process.kill()
     process.wait()
-    keeper.release(process.pid)
+
+
+def die_with_parent() -> None:
+    """End this process soon after its parent, however that ends."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        # Who has lost its parent gets another one.
+        while os.getppid() == parent:
+            time.sleep(PARENT_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="gitleaks-eval-parent", daemon=True).start()
 
 
 def _peak(pid: int) -> int | None:

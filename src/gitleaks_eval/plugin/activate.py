@@ -9,8 +9,8 @@ import pytest
 
 from gitleaks_eval.checks.marked import category_marker
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.core.keeper import die_with_parent
 from gitleaks_eval.core.private_folder import stay_in
+from gitleaks_eval.core.process import die_with_parent
 from gitleaks_eval.engine.earlier_reports import begin_reports
 from gitleaks_eval.engine.kinds import DEFAULT, ENTRIES, PLACES, RULES
 from gitleaks_eval.engine.kinds import SURVEYS as SURVEY_KINDS
