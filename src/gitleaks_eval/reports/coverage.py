@@ -89,9 +89,9 @@ def _about_failed(run: Run, failed: Collection[str]) -> str:
         lacks = numbered(len(run.coverage.lacks), "rule")
         return f"take another build: {lacks} of the version that it states never fire"
     if OWN_RULES in failed:
-        return "extend the scanner's own configuration ([extend] useDefault = true); what is meant so, accept it"
+        return "extend the scanner's own configuration ([extend] useDefault = true); if that is intended, run `gitleaks-eval accept`"
     if {ENTRY, TOGETHER}.intersection(failed):
-        return "narrow the entries that fail; what is meant so, `gitleaks-eval accept` accepts"
+        return "narrow the entries that fail; if that is intended, run `gitleaks-eval accept`"
     return "mend the rules and places that fail"
 
 
@@ -111,7 +111,7 @@ def _about_survey(coverage: Coverage) -> str:
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
         return f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
     if coverage.lacks:
-        return f"look at what never fires ({few(coverage.lacks, NAMED_AT_MOST)}); what is meant so, accept it"
+        return f"look at what never fires ({few(coverage.lacks, NAMED_AT_MOST)}); if that is intended, run `gitleaks-eval accept`"
     if unseen := [one for one in coverage.offers if is_of_build(one["entry"]) and not one["accepted"]]:
         places = numbered(len(unseen), "place")
         return f"look at {places} that this build does not see; if that is intended, run `gitleaks-eval accept`"
@@ -131,7 +131,7 @@ def _about_judges(run: Run) -> str:
 def _about_missed(run: Run) -> str:
     hidden = sum(text.startswith("hidden by ") for text in run.hidden.values())
     if hidden >= run.scorecard.findings.missed:
-        return "narrow the entries that hide what is MISSED; what is meant so, `gitleaks-eval accept` accepts"
+        return "narrow the entries that hide what is MISSED; if that is intended, run `gitleaks-eval accept`"
     return "find again what is MISSED; `gitleaks-eval explain FILE:LINE` says what stops a rule"
 
 

@@ -25,7 +25,7 @@ _GOOD = {"gained": "Found now", "restored": "Exact again", "gone": "Wrong before
 _NEXT = {
     "REGRESSION": "Look at what is lost below. Narrow the entry that hides it, or stay with the baseline.",
     "INCOMPLETE": "Mend what could not be run or compared, and run again.",
-    "REVIEW": "Look at what differs below. What is meant so, `gitleaks-eval accept` with the same candidates accepts.",
+    "REVIEW": "Look at what differs below. If that is intended, run `gitleaks-eval accept` with the same candidates.",
     "SAFE": "Nothing is lost that nobody accepted: the change can be made.",
 }
 _RATES = (
