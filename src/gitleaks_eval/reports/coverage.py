@@ -89,7 +89,8 @@ def _about_failed(run: Run, failed: Collection[str]) -> str:
         lacks = numbered(len(run.coverage.lacks), "rule")
         return f"take another build: {lacks} of the version that it states never fire"
     if OWN_RULES in failed:
-        return "extend the scanner's own configuration ([extend] useDefault = true); if that is intended, run `gitleaks-eval accept`"
+        advice = "extend the scanner's own configuration ([extend] useDefault = true)"
+        return f"{advice}; if the loss is intended, run `gitleaks-eval accept`"
     if {ENTRY, TOGETHER}.intersection(failed):
         return "narrow the entries that fail; if that is intended, run `gitleaks-eval accept`"
     return "mend the rules and places that fail"
@@ -111,7 +112,8 @@ def _about_survey(coverage: Coverage) -> str:
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
         return f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
     if coverage.lacks:
-        return f"look at what never fires ({few(coverage.lacks, NAMED_AT_MOST)}); if that is intended, run `gitleaks-eval accept`"
+        rules = few(coverage.lacks, NAMED_AT_MOST)
+        return f"look at what never fires ({rules}); if that is intended, run `gitleaks-eval accept`"
     if unseen := [one for one in coverage.offers if is_of_build(one["entry"]) and not one["accepted"]]:
         places = numbered(len(unseen), "place")
         return f"look at {places} that this build does not see; if that is intended, run `gitleaks-eval accept`"
