@@ -2,21 +2,17 @@
 
 import contextlib
 import errno
-import os
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from weakref import WeakValueDictionary
 
 from filelock import FileLock, Timeout
 
 from gitleaks_eval.core.errors import EvaluationError, fault
 from gitleaks_eval.core.files import write_atomically
 
-POLL_SECONDS = 0.005
-LONGEST_PAUSE = 0.02
+POLL_SECONDS = 0.01
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -31,7 +27,7 @@ def failure_of(place: Path) -> Path:
 
 
 def made_once(place: Path, make: Callable[[], bytes]) -> Path:
-    """Run `make` once per run, across processes, and keep its bytes beside `place`; return their file.
+    """Return the file with what `make` returns: it runs once per run, in the process that asks first.
 
     Raises:
         EvaluationError: when `make` failed, each time with the same text.
@@ -42,7 +38,7 @@ def made_once(place: Path, make: Callable[[], bytes]) -> Path:
         return product
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        with _among_threads(place, 1), FileLock(lock).acquire(poll_interval=POLL_SECONDS):
+        with FileLock(lock, is_singleton=False).acquire(poll_interval=POLL_SECONDS):
             if not product.exists() and not failure.exists():
                 try:
                     write_atomically(product, make(), 0o600)
@@ -66,12 +62,11 @@ def _no_room(error: Exception) -> str | None:
 @contextlib.contextmanager
 def turn(folder: Path, cores: int) -> Iterator[None]:
     """Wait for one of as many turns as there are cores; all processes of the run share them."""
-    with _among_threads(folder, cores):
-        lock = _free(_slots(folder, cores))
-        try:
-            yield
-        finally:
-            lock.release()
+    lock = _free(_slots(folder, cores))
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextlib.contextmanager
@@ -85,27 +80,12 @@ def all_turns(folder: Path, cores: int) -> Iterator[None]:
 
 
 def _free(locks: Sequence[FileLock]) -> FileLock:
-    pause = POLL_SECONDS
     while True:
         for lock in locks:
             with contextlib.suppress(Timeout):
                 lock.acquire(timeout=0)
                 return lock
-        # Looking takes time from those who have a turn.
-        time.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
-
-
-def _among_threads(folder: Path, at_most: int) -> threading.Semaphore:
-    """What threads of this process wait for: locks of files are looked at again and again, which costs a core.
-
-    A process that is forked meanwhile has its own.
-    """
-    return _WAITING.setdefault((os.getpid(), folder, at_most), threading.Semaphore(at_most))
-
-
-# What nobody waits for is forgotten: a worker makes a hundred thousand products.
-_WAITING: WeakValueDictionary[tuple[int, Path, int], threading.Semaphore] = WeakValueDictionary()
+        time.sleep(POLL_SECONDS)
 
 
 def _slots(folder: Path, cores: int) -> list[FileLock]:
