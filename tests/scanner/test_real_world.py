@@ -561,11 +561,11 @@ def test_the_evaluation_mode_says_what_is_judged(
 
 
 def echoing(token: str, other: str) -> Behaviour:
-    """Good answers, but each quotes a piece of a secret of a real repository."""
+    """Good answers, but each quotes a secret of a real repository."""
 
     def behave(handler: Handler, request: Recorded) -> None:
         is_real = "real_world" in json.dumps(request.body["messages"])
-        good(reasoning=f"It holds {(token if is_real else other)[10:22]}.")(handler, request)
+        good(reasoning=f"It holds {(token if is_real else other)}.")(handler, request)
 
     return behave
 
@@ -639,7 +639,7 @@ def test_prompts_hold_paths_only_where_the_user_wants_it_and_a_secret_that_is_ec
     assert all(one["advisory"] for one in document["real_world"]["llm"]["judges"])
     assert [one["outcome"] for one in document["llm"]["judges"]] == ["scored"] * 3 + ["not_applicable"]
     # What was reported there is no piece to look for in a verdict on planted secrets: none of these was asked about it.
-    assert {one["reasoning"] for one in document["llm"]["judges"][:3]} == {f"It holds {other[10:22]}."}
+    assert {one["reasoning"] for one in document["llm"]["judges"][:3]} == {f"It holds {other}."}
     everything = ended.everything()
     assert [start for start in range(4, len(token) - 7) if token[start : start + 8].encode() in everything] == []
     assert server.key.encode() not in everything

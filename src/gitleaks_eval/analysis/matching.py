@@ -78,10 +78,9 @@ class Matching:
         }
         return Counter(map(attrgetter("status"), self.matches)) + Counter(unlisted)
 
-    def truth_texts(self) -> frozenset[str]:
-        """The paths and rule ids of what is expected."""
-        expected = (match for match in self.matches if match.status != UNEXPECTED)
-        return frozenset(text for match in expected for text in (match.file_path, match.rule_id))
+    def truth_paths(self) -> frozenset[str]:
+        """Return the paths of what is expected."""
+        return frozenset(match.file_path for match in self.matches if match.status != UNEXPECTED)
 
     @property
     def unlabelled(self) -> int:

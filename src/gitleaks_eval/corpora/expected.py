@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gitleaks_eval.scenarios.masking import without_tokens
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Thresholds
 
@@ -52,12 +51,6 @@ def without_tolerated(findings: Sequence[dict[str, Any]], corpus: Corpus) -> lis
         if (place := (finding["File"], finding["StartLine"], finding["RuleID"])) not in corpus.tolerated
         and (finding["Commit"], *place) not in corpus.left_out
     ]
-
-
-def named_corpus(path: str) -> str:
-    """The path of a corpus as messages name it, without what looks like a token."""
-    # A message goes everywhere, and people give files the names of tokens.
-    return without_tokens([path])(path)
 
 
 def words_of(line: bytes) -> set[str]:

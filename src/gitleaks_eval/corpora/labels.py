@@ -8,7 +8,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.corpora.expected import OPTION, named_corpus, words_of
+from gitleaks_eval.corpora.expected import OPTION, words_of
 from gitleaks_eval.corpora.files import is_repository, shown_name, text_files
 from gitleaks_eval.scenarios.places import ANY_RULE, Window, places_of
 from gitleaks_eval.scenarios.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Thresholds
@@ -71,8 +71,7 @@ def labelled_corpus(
         places_of(label.window for label in kept if label.says == FALSE),
         places_of(label.window for label in (*copies, *(one for one in kept if one.says == OPEN))),
         has_history,
-        values=values,
-        words=frozenset(word for label in true for word in _words(label.window, files)),
+        values=values.union(*(_words(label.window, files) for label in true)),
     )
     return corpus, expected_of_labels(true, has_history=has_history)
 
@@ -94,7 +93,7 @@ def _refuse_contradictions(kind: str, labels: Iterable[Label]) -> None:
         other = said.setdefault(label.window, label)
         if other.says != label.says:
             raise InputError(
-                f"{OPTION} {kind}: {named_corpus(label.place)}: says {label.says}, and {named_corpus(other.place)} "
+                f"{OPTION} {kind}: {label.place}: says {label.says}, and {other.place} "
                 f"says {other.says} of the same place; remove one"
             )
 

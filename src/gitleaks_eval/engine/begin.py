@@ -30,14 +30,12 @@ def lay_out(
     under_test: Sequence[UnderTest],
     folder: Path,
     titles: Sequence[str],
-    *,
-    judges: bool = False,
 ) -> Shared:
     """What all processes of a run share: a bench for each candidate, in the private `folder` of the run.
 
-    `titles` name scanner and configuration for judges; only with `judges` traces of secrets are kept.
+    `titles` name scanner and configuration for judges.
     """
-    run_id, trace_key = str(uuid.uuid4()), secrets.token_hex(32) if judges else ""
+    run_id = str(uuid.uuid4())
     value_key = secrets.token_hex(32) if settings.compares and settings.real_repositories else ""
     configurations = [one.candidate.configuration for one in under_test]
     production = bool(value_key) and any(one and one.own for one in configurations)
@@ -54,7 +52,6 @@ def lay_out(
             timeout_seconds=settings.timeout_seconds,
             severity_policy=str(settings.severity_policy),
             title=title,
-            trace_key=trace_key,
             turns=str(folder / "turns"),
             decode_depth=one.candidate.decode_depth,
             mode=one.candidate.mode,

@@ -27,6 +27,7 @@ from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import load_template
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
 from gitleaks_eval.judges.verdict import UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
+from gitleaks_eval.scenarios.redaction import values_of
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
 _PLACE = "verdicts"
@@ -120,15 +121,15 @@ class Judging:
     def _judge(self) -> bytes:
         bench = self._session.workbench()
         for mode in dict.fromkeys(case.mode for case in self.selected):
-            # Each scan leaves traces of the secrets that it reports: all of them come before any prompt.
+            # All that is reported is known before any prompt.
             with suppress(EvaluationError):
                 self._material(mode)
         panel = Panel(
             self.settings,
             self.settings.trace_id or bench.run_id,
-            bench.traces(),
+            bench.planted_values(),
             self._material,
-            lambda mode: bench.reported_traces(self._looked_at(mode)),
+            lambda mode: values_of(bench.reported_values(self._looked_at(mode))),
         )
         with under_way(self._session.folder / UNDER_WAY, f"asking {numbered(len(self.selected), 'judge')}"):
             judged = judge_all(self.selected, panel, whole=len(self.selected) == len(self.cases))

@@ -27,7 +27,7 @@ TEXT_AT_MOST = 200
 class Context:
     """The descriptions of rules by id, what hides what is missed, and what the survey says (see `Material`).
 
-    `masked` has, by scenario and its place among the sorted texts of the truth, what the analyses show instead of it.
+    `masked` has, by scenario and its place among the sorted paths of the truth, what the analyses show instead of it.
     """
 
     descriptions: Mapping[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Context:
 
     def shown(self, scenario: Scenario) -> Scenario:
         """A scenario with its truth masked as the analyses of the report show it."""
-        texts = enumerate(_texts(scenario))
+        texts = enumerate(_paths(scenario))
         masked = {
             text: self.masked[scenario.name, number] for number, text in texts if (scenario.name, number) in self.masked
         }
@@ -78,9 +78,9 @@ def context_of(session: Session, matched: Sequence[tuple[Scenario, Matching]]) -
     )
 
 
-def _texts(scenario: Scenario) -> list[str]:
-    clean = scenario.corpus.clean.texts() if scenario.corpus else set()
-    return sorted(scenario.truth.texts() | clean)
+def _paths(scenario: Scenario) -> list[str]:
+    clean = scenario.corpus.clean.paths() if scenario.corpus else set()
+    return sorted(scenario.truth.paths() | clean)
 
 
 def _masked(session: Session, matched: Sequence[tuple[Scenario, Matching]]) -> Mapping[tuple[str, int], str]:
@@ -88,7 +88,7 @@ def _masked(session: Session, matched: Sequence[tuple[Scenario, Matching]]) -> M
     for scenario, _ in matched:
         with suppress(EvaluationError):
             shown = bench.masks(scenario)
-            pairs = ((number, text, shown(text)) for number, text in enumerate(_texts(scenario)))
+            pairs = ((number, text, shown(text)) for number, text in enumerate(_paths(scenario)))
             masked.update({(scenario.name, number): seen for number, text, seen in pairs if seen != text})
     return masked
 

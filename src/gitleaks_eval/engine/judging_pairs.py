@@ -1,9 +1,8 @@
-"""The pairwise judge of a run that compares: its pairs, the traces of both sides, and the verdicts."""
+"""The pairwise judge of a run that compares: its pairs, the values of both sides, and the verdicts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial, reduce
-from operator import or_
+from functools import partial
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.finish import shown_name
@@ -15,7 +14,7 @@ from gitleaks_eval.judges.prompt import template_of
 from gitleaks_eval.judges.settings import JudgeSettings
 from gitleaks_eval.reports.comparison import Compared
 from gitleaks_eval.reports.run import Run
-from gitleaks_eval.scenarios.traces import Traces
+from gitleaks_eval.scenarios.redaction import Values, values_of
 from gitleaks_eval.scoring.comparison import Pair
 
 
@@ -46,15 +45,15 @@ class PairwiseJudge:
             for pair in compared.deciding
         ]
 
-        def reported(pair: Pair) -> Traces:
-            """Of what both report; a saved report has left no traces, and shows what is masked."""
+        def reported(pair: Pair) -> Values:
+            """Return what both report; a saved report has no values, and shows what is masked."""
             benches = [session.workbench(names[name]) for name in (pair.baseline, pair.candidate) if name in names]
-            return reduce(or_, (bench.reported_traces(session.subjects) for bench in benches))
+            return values_of(set[str]().union(*(bench.reported_values(session.subjects) for bench in benches)))
 
         bench = session.workbench()
         asked = [call for run in runs.values() if run.judged for call in run.judged.calls]
         panel = PairPanel(
-            left_after(self.settings, asked), self.settings.trace_id or bench.run_id, bench.traces(), reported
+            left_after(self.settings, asked), self.settings.trace_id or bench.run_id, bench.planted_values(), reported
         )
         try:
             verdicts, calls = judge_pairs(pairs, panel)

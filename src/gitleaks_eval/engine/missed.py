@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from gitleaks_eval.analysis.matching import MISSED, Match, Matching
@@ -50,15 +51,13 @@ def hidden_findings(
                 return places(workbench, scenario, changed)
 
             masks = workbench.masks(scenario)
-            # Looked up as they are, for that is how the configuration and the scanner know them.
-            raw = [_place(finding, masks.undone) for finding in findings]
+            # Looked up by their real paths, which the configuration and the scanner know.
+            raw = [replace(finding, file_path=masks.undone(finding.file_path)) for finding in findings]
             for finding, hiding in hiding_entries(raw, configuration, scan).items():
                 text = hiding.text(root)
                 if text == NOTHING_HIDES:
                     text = _dropped(finding, configuration, baseline, root) or text
-                shown = _place(finding, masks)
-                said = text.replace(finding.rule_id, shown.rule_id)
-                rows.append([scenario.name, shown.file_path, shown.line_number, shown.rule_id, said])
+                rows.append([scenario.name, masks(finding.file_path), finding.line_number, finding.rule_id, text])
         return json.dumps(rows).encode()
 
     found = json.loads(made_once(workbench.folder / "hidden", make).read_bytes())
@@ -73,10 +72,6 @@ def places(workbench: Workbench, scenario: Scenario, configuration: Configuratio
     """
     found = scan_with(workbench.scanner, configuration, workbench.repository(scenario).path).findings
     return [(finding["File"], finding["StartLine"], finding["RuleID"]) for finding in found]
-
-
-def _place(finding: ExpectedFinding, shown: Callable[[str], str]) -> ExpectedFinding:
-    return ExpectedFinding(shown(finding.file_path), shown(finding.rule_id), finding.line_number)
 
 
 def _missed(matches: Iterable[Match]) -> list[ExpectedFinding]:

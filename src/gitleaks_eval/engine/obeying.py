@@ -66,7 +66,7 @@ def lost_by_obeying(obeyed: Obeyed, workbench: Workbench, turns: Path, scenario:
             with turn(turns, max(1, os.cpu_count() or 1)):
                 scan = scanner.scan(repository.path)
         masks = workbench.masks(scenario)
-        rows = {(masks(one["File"]), one["StartLine"], masks(one["RuleID"])) for one in scan.findings}
+        rows = {(masks(one["File"]), one["StartLine"], one["RuleID"]) for one in scan.findings}
         return json.dumps(sorted(rows)).encode()
 
     path = made_once(workbench.folder / "disobeying" / scenario.name, make)

@@ -22,7 +22,7 @@ from gitleaks_eval.engine.masks import masks_made
 from gitleaks_eval.engine.real_side import Budget, OutOfBudgetError, Side, side_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.repositories.cache import BuiltRepository
-from gitleaks_eval.scenarios.masking import Masks
+from gitleaks_eval.scenarios.redaction import Masks
 from gitleaks_eval.scenarios.scenario import RealRepository
 from gitleaks_eval.scoring.real_differences import (
     LOST,
@@ -115,10 +115,10 @@ def _asked(change: Change, finder: int, raw: Mapping[str, str]) -> _Asked:
     sides = change.baseline, change.candidate
     one, other = sides[finder], sides[1 - finder]
     assert one is not None  # noqa: S101 - only what a side has found is asked of it
-    path, rule_id = raw.get(one.file_path, one.file_path), raw.get(one.rule_id, one.rule_id)
-    one = one._replace(file_path=path, rule_id=rule_id)
+    path = raw.get(one.file_path, one.file_path)
+    one = one._replace(file_path=path)
     line = one.line_number if change.kind == MOVED and other and other.value == one.value else ANY_LINE
-    return _Asked(one, Known(path, rule_id, one.value, line))
+    return _Asked(one, Known(path, one.rule_id, one.value, line))
 
 
 def _causes_of_missing(
@@ -142,7 +142,7 @@ def _causes_of_missing(
             # Both rules may be there with both.
             prefixed = question.kind == RELABELLED
             causes |= {
-                one: f"{question.masks(one.known.rule_id)} with {missing.name}: {text}" if prefixed else text
+                one: f"{one.known.rule_id} with {missing.name}: {text}" if prefixed else text
                 for one, text in proven.items()
             }
         return causes

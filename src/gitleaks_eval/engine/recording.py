@@ -18,9 +18,8 @@ from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.repositories.pinned import history_of, pinned_clone
 from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scanner
-from gitleaks_eval.scenarios.masking import MASKED, masks_of
+from gitleaks_eval.scenarios.redaction import masks_of
 from gitleaks_eval.scenarios.scenario import RealRepository
-from gitleaks_eval.scenarios.secrets import MASK
 
 # Commit, path, line, rule, first and last column.
 Key = tuple[str, str, int, str, int, int]
@@ -89,8 +88,8 @@ def look(settings: Settings, path: Path, commit: str, progress: Callable[[str], 
                 if key not in mine or len(mine[key].value) < len(value):
                     mine[key] = Reported(key, key[1], value, (name,))
             found = _joined(found, [mine[key] for key in sorted(mine)])
-    paths = _shown_paths(found)
-    shown = [replace(one, key=(one.key[0], paths[one.raw_path], *one.key[2:])) for one in found]
+    masks = masks_of((one.raw_path for one in found), (one.value for one in found))
+    shown = [replace(one, key=(one.key[0], masks(one.raw_path), *one.key[2:])) for one in found]
     shown.sort(key=lambda one: one.key)
     return Looked(path, commit, history_of(path), tuple(pool), tuple(shown), descriptions)
 
@@ -118,18 +117,6 @@ def _of_value(one: Reported) -> tuple[Any, ...]:
 
 def _roughly(one: Reported) -> tuple[Any, ...]:
     return one.key[:4]
-
-
-def _shown_paths(found: Sequence[Reported]) -> Mapping[str, str]:
-    """Paths without values, no two alike; as the next record shows them."""
-    masks = masks_of({one.raw_path for one in found}, {one.value for one in found})
-    shown: dict[str, str] = {}
-    often: Counter[str] = Counter()
-    for path in sorted({one.raw_path for one in found}):
-        masked = MASKED.sub(MASK, masks(path)) if masks(path) != path else path
-        often[masked] += 1
-        shown[path] = masked if often[masked] == 1 else f"{masked}~{often[masked]}"
-    return shown
 
 
 def _scanned(scanner: Scanner, path: Path) -> Sequence[Mapping[str, Any]]:

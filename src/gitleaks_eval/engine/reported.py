@@ -11,14 +11,13 @@ from typing import Any
 
 from gitleaks_eval.analysis.analyse import Provenance, in_head, texts_of
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.sharing import made_once, product_of
 from gitleaks_eval.corpora.expected import without_tolerated
 from gitleaks_eval.corpora.kinds.labels import true_places
 from gitleaks_eval.engine.clones import removed_unless_compared, shared_clone, shared_readable
 from gitleaks_eval.engine.own import as_in_production, own_scanner
 from gitleaks_eval.engine.scans import Scanned, prove, scanner_of, scenario_repository
-from gitleaks_eval.engine.shared import Bench, reported_place, traces_folder
+from gitleaks_eval.engine.shared import Bench, reported_place
 from gitleaks_eval.repositories.head import head_contents, read_head
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.decoded import encoded_texts
@@ -26,7 +25,6 @@ from gitleaks_eval.scanners.suppressions import Suppression, Suppressions, Told,
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret, reveals
-from gitleaks_eval.scenarios.traces import identifying_traces_of
 
 # What an analysis is made of; a match is as long as its file may be.
 _KEPT = ("RuleID", "File", "StartLine", "StartColumn", "Secret", "Commit", "Author", "Date", "Entropy", "Tags")
@@ -38,7 +36,7 @@ class Unit:
 
     `recipe` is that of the scenario, if it has one. `canary` are the secrets that the canary plants, `planted` those
     of all scenarios: no message may quote one. `benches` are those of all candidates, which share the masks of the
-    subject; `shown_before` are the paths and rule ids that a saved baseline has of it.
+    subject; `shown_before` are the paths that a saved baseline has of it.
     """
 
     bench: Bench
@@ -74,10 +72,6 @@ class Reported:
         listed = self.beside["suppressions"] if self.beside else ()
         return {self.provenance.branch, *texts_of(self.findings), *(one["file_path"] for one in listed)}
 
-    def paths(self) -> set[str]:
-        """The paths of its findings."""
-        return {finding["File"] for finding in self.findings}
-
     def secrets(self) -> set[str]:
         """All values that it reports."""
         return {finding["Secret"] for finding in self.findings}.union(self.tolerated)
@@ -99,6 +93,18 @@ def reported(unit: Unit, bench: Bench, stop: threading.Event | None = None) -> R
 def was_reported(bench: Bench, name: str) -> bool:
     """Whether the candidate of a bench has scanned the subject of this name."""
     return product_of(reported_place(Path(bench.folder), name)).exists()
+
+
+def reported_values(bench: Bench, name: str) -> set[str]:
+    """Return the values that the candidate of a bench has reported of a subject, but for words of rule ids."""
+    path = product_of(reported_place(Path(bench.folder), name))
+    if not path.exists():
+        return set()
+    document = json.loads(path.read_bytes())
+    # Rule ids are public, and values in code look like them.
+    rule_ids = "\n".join({finding["RuleID"] for finding in document["findings"]})
+    values = {finding["Secret"] for finding in document["findings"]}.union(document["tolerated"])
+    return {value for value in values if value not in rule_ids}
 
 
 def _document(unit: Unit, bench: Bench, stop: threading.Event | None) -> bytes:
@@ -130,7 +136,6 @@ def _of_scenario(unit: Unit, bench: Bench, scenario: Scenario, stop: threading.E
     repository = scenario_repository(bench, scenario, unit.recipe)
     scanned = prove(bench, unit.canary, stop).scan_scenario(scenario, repository)
     found = scanned.scan.findings
-    _leave_traces(bench, scenario.name, found)
     kept = without_tolerated(found, scenario.corpus) if scenario.corpus else found
     head = read_head(repository.path)
     provenance = _provenance(bench, scanned, repository.path.parent.name, head.branch, head.commit)
@@ -152,7 +157,6 @@ def _of_clone(unit: Unit, bench: Bench, repository: RealRepository, stop: thread
             path, obeying = as_in_production(cloned, scanner, bench)
             production = _kept(proven.scan_clone(repository.name, path, count, obeying, production=True).scan.findings)
         findings = scanned.scan.findings
-        _leave_traces(bench, repository.name, findings)
         there = _suppressed(bench, repository, cloned.path, findings, proven.scanner.build)
         beside = {
             "commit": cloned.commit,
@@ -212,11 +216,3 @@ def _provenance(bench: Bench, scanned: Scanned, repository: str, branch: str, co
         scanner=build.name,
         scan_spread_ms=scanned.spread_ms,
     )
-
-
-def _leave_traces(bench: Bench, name: str, findings: Iterable[dict[str, Any]]) -> None:
-    """Leave hashes of the reported secrets for the judges, whose prompts and replies must hold none of them."""
-    if bench.trace_key:
-        secrets = (finding["Secret"] for finding in findings)
-        traces = identifying_traces_of(secrets, bytes.fromhex(bench.trace_key))
-        write_atomically(traces_folder(Path(bench.folder)) / name, traces.as_bytes())

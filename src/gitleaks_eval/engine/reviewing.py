@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gitleaks_eval.corpora.labels_file import UNREVIEWED, LabelledFinding
 from gitleaks_eval.engine.recording import Looked, Reported
 from gitleaks_eval.repositories.head import contents_of
-from gitleaks_eval.scenarios.masking import SHORTEST, masks_of
+from gitleaks_eval.scenarios.redaction import masks_of
 from gitleaks_eval.scenarios.secrets import MASK, REVEALING_LENGTH
 
 AROUND = 3
@@ -101,7 +101,7 @@ class Context:
             for word in _WORD.findall(shown[number])
             if len(word) >= 2 * REVEALING_LENGTH
         }
-        masks = masks_of(shown.values(), (value for value in values if len(value) >= SHORTEST))
+        masks = masks_of(shown.values(), values)
         return [
             ShownLine(number, MASK if number in whole else masks(text), text, is_reported=one.line <= number <= last)
             for number, text in shown.items()

@@ -229,11 +229,11 @@ class Session:
         return self._workbenches
 
     def _shown_before(self) -> Mapping[str, frozenset[str]]:
-        """The paths and rule ids that a saved baseline of the same truth has, by scenario."""
+        """Return the paths that a saved baseline of the same truth has, by scenario."""
         saved = self.settings.baseline
         if saved is None or saved.corpus_sha256 != corpus_sha256(self.scenarios):
             return {}
-        return {name: matching.truth_texts() for name, matching in saved.matchings.items()}
+        return {name: matching.truth_paths() for name, matching in saved.matchings.items()}
 
     def _known(self) -> Shared:
         if self.shared is None:

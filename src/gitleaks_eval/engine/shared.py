@@ -16,8 +16,7 @@ from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 class Bench:
     """What all workers of a run share, in values that travel as JSON.
 
-    `title` names scanner and configuration; with the `trace_key` (hex, empty without judges) pieces of
-    secrets are hashed, so that no prompt holds one. With the `value_key` (hex, empty where nothing is compared) what is
+    `title` names scanner and configuration. With the `value_key` (hex, empty where nothing is compared) what is
     found in real repositories is hashed, so that candidates are compared by it. With `own` they are scanned with
     the configuration that they bring along; `production` says that they are scanned a second time, and all is obeyed
     that they hide findings with, a file of known ones (`own_baseline`) included.
@@ -38,7 +37,6 @@ class Bench:
     timeout_seconds: float
     severity_policy: str
     title: str
-    trace_key: str
     turns: str
     decode_depth: int | None = None
     mode: Mode = "git"
@@ -109,8 +107,3 @@ def reported_place(folder: Path, name: str) -> Path:
 def masks_place(bench: Bench, name: str) -> Path:
     """Where the workers of a run keep the masks of a subject, which all its candidates share."""
     return Path(bench.turns).parent / "masks" / name
-
-
-def traces_folder(folder: Path) -> Path:
-    """Where the workers of a run leave the traces of what was reported, a file for each scenario or repository."""
-    return folder / "traces"

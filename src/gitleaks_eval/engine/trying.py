@@ -26,7 +26,7 @@ from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.scanners.scan import unread
-from gitleaks_eval.scenarios.masking import masks_of
+from gitleaks_eval.scenarios.redaction import masks_of
 from gitleaks_eval.scenarios.scenario import RealRepository
 from gitleaks_eval.scenarios.secrets import preview
 

@@ -14,7 +14,7 @@ from gitleaks_eval.engine.masks import subject_masks
 from gitleaks_eval.engine.real_findings import leave_findings
 from gitleaks_eval.engine.reported import Unit, reported
 from gitleaks_eval.engine.shared import analysis_place, repository_path
-from gitleaks_eval.scenarios.masking import Masks
+from gitleaks_eval.scenarios.redaction import Masks
 
 
 def run_unit(unit: Unit, stop: threading.Event | None = None) -> Path:

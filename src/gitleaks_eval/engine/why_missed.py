@@ -38,10 +38,9 @@ def why_missed(
         subject, asker = session.subject(candidate, seed), asker_of(session, candidate, seed)
         for scenario, place in missed[:MISSES_AT_MOST]:
             workbench = session.workbench(candidate)
-            masks = workbench.masks(scenario)
-            shown_path, line, shown_rule = place
-            # Asked as they are, for that is how the scanner knows them.
-            path, rule_id = masks.undone(shown_path), masks.undone(shown_rule)
+            shown_path, line, rule_id = place
+            # Asked by its real path, which the scanner knows.
+            path = workbench.masks(scenario).undone(shown_path)
             repository = workbench.repository(scenario).path
             files = (one for one in head_files(repository, LARGEST) if one.path == path.encode())
             content = next((one.content for one in files), None)
@@ -49,8 +48,7 @@ def why_missed(
                 continue
             found = explain(subject, asker, Text(path, content, line), session.settings.root, {rule_id})
             said = [one.words for one in found.stopped if one.rule_id == rule_id]
-            words = [one.replace(path, shown_path).replace(rule_id, shown_rule) for one in said]
-            rows += [[scenario.name, *place, one] for one in words]
+            rows += [[scenario.name, *place, words.replace(path, shown_path)] for words in said]
         return json.dumps(rows).encode()
 
     folder = session.workbench(candidate).folder / "why-missed"

@@ -6,8 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +14,19 @@ from gitleaks_eval.analysis.envelope import Analysis, read_analysis
 from gitleaks_eval.analysis.matched import MatchedScenario, matched_scenario
 from gitleaks_eval.analysis.severity import SeverityPolicy, load_policy
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.engine.masks import public_rule_ids, subject_masks
-from gitleaks_eval.engine.reported import Unit
+from gitleaks_eval.engine.masks import subject_masks
+from gitleaks_eval.engine.reported import Unit, reported_values
 from gitleaks_eval.engine.scans import canary_repository, prove, scanned_canary, scanner_of, scenario_repository
-from gitleaks_eval.engine.shared import Bench, analysis_path, traces_folder
+from gitleaks_eval.engine.shared import Bench, analysis_path
 from gitleaks_eval.engine.unit import run_unit
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners.canary import canary_secrets
 from gitleaks_eval.scanners.load_errors import is_refusal
 from gitleaks_eval.scanners.scan import Scanner
-from gitleaks_eval.scenarios.masked_lines import masked_lines
-from gitleaks_eval.scenarios.masking import Masks
 from gitleaks_eval.scenarios.recipe import Recipe
+from gitleaks_eval.scenarios.redaction import Masks, Values, masked_lines, values_of
 from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
 from gitleaks_eval.scenarios.secrets import Secret
-from gitleaks_eval.scenarios.traces import Traces, traces_from_bytes, traces_of
 
 # How many bytes of analyses are kept in memory.
 KEPT_BYTES = 4 << 20
@@ -39,7 +36,7 @@ class Workbench:
     """Has the analyses of one candidate; one for each process of a run.
 
     Units run in `executor`, which the caller shuts down; without one, in as many threads as there are cores and one
-    more. `benches` are those of all candidates, this one's among them; `shown_before` has the texts of a saved baseline
+    more. `benches` are those of all candidates, this one's among them; `shown_before` has the paths of a saved baseline
     by scenario.
     """
 
@@ -180,11 +177,11 @@ class Workbench:
         return subject.analysis
 
     def shown(self, scenario: Scenario) -> Scenario:
-        """A scenario with the paths and rule ids of its truth masked as its analysis shows them."""
+        """Return a scenario with the paths of its truth masked as its analysis shows them."""
         return scenario.shown_as(self.masks(scenario)) if scenario.analysis is None else scenario
 
     def expected(self, scenario: Scenario) -> Expected:
-        """What is expected of a scenario, with paths and rule ids masked as its analysis shows them."""
+        """Return what is expected of a scenario, with paths masked as its analysis shows them."""
         try:
             return self.shown(scenario).expected
         except EvaluationError:
@@ -192,7 +189,7 @@ class Workbench:
             return scenario.expected
 
     def masks(self, subject: Scenario | RealRepository) -> Masks:
-        """What all candidates of the run show instead of the paths and rule ids of a subject that is scanned.
+        """Return what all candidates of the run show instead of the texts of a subject that is scanned.
 
         Raises:
             EvaluationError: when they cannot be made.
@@ -229,17 +226,13 @@ class Workbench:
         """
         return prove(self.bench, self._canary, self._stop).time_canary()
 
-    def traces(self) -> Traces:
-        """The hashes of all secrets that this run plants, those of the canary included."""
-        key = bytes.fromhex(self.bench.trace_key)
-        return traces_of((secret.value for secret in (*self._planted, *self._canary)), key)
+    def planted_values(self) -> Values:
+        """Return all values that this run plants, those of the canary included."""
+        return values_of(secret.value for secret in (*self._planted, *self._canary))
 
-    def reported_traces(self, subjects: Iterable[Scenario | RealRepository]) -> Traces:
-        """The hashes of what the scanner took for secrets in these, where it could be a secret."""
-        key = bytes.fromhex(self.bench.trace_key)
-        paths = (traces_folder(self.folder) / subject.name for subject in subjects)
-        found = (traces_from_bytes(path.read_bytes(), key) for path in paths if path.is_file())
-        return reduce(or_, found, Traces(key, frozenset())).without(public_rule_ids([self.bench]))
+    def reported_values(self, subjects: Iterable[Scenario | RealRepository]) -> set[str]:
+        """Return what the scanner took for secrets in those of these that it has scanned."""
+        return set[str]().union(*(reported_values(self.bench, subject.name) for subject in subjects))
 
     def close(self) -> None:
         """Stop what still runs and wait for its end; an executor that was given stays open."""

@@ -9,7 +9,7 @@ from gitleaks_eval.judges.models import resolve_model
 from gitleaks_eval.judges.question import ClientOptions, Question, Reply
 from gitleaks_eval.judges.settings import LLM, JudgeSettings
 from gitleaks_eval.judges.verdict import Call
-from gitleaks_eval.scenarios.traces import Traces
+from gitleaks_eval.scenarios.redaction import Values
 
 Of = TypeVar("Of")
 
@@ -22,14 +22,12 @@ class Replies(Generic[Of]):
     warnings: list[str]
 
 
-def put(questions: Mapping[Of, Question], settings: JudgeSettings, trace_id: str, planted: Traces) -> Replies[Of]:
+def put(questions: Mapping[Of, Question], settings: JudgeSettings, trace_id: str, planted: Values) -> Replies[Of]:
     """Put each question to each model, as often as samples are wanted.
 
-    No reply is kept or shown with a piece of `planted` that stands in none of the prompts; these must have been looked
-    at, value by value.
+    No reply is kept or shown with a value of `planted`.
     """
     asked = [(key, replace(one, sample=number)) for key, one in questions.items() for number in range(settings.samples)]
-    shown = planted.without(question.prompt for question in questions.values())
     replies: dict[Of, list[Reply]] = {key: [] for key in questions}
     warnings: list[str] = []
     calls, cost = settings.max_calls, settings.max_cost
@@ -45,7 +43,7 @@ def put(questions: Mapping[Of, Question], settings: JudgeSettings, trace_id: str
             price=settings.prices.get(model),
             max_cost=cost,
         )
-        done = ask([question for _, question in asked], options, shown.found_in)
+        done = ask([question for _, question in asked], options, planted.found_in)
         warnings += done.warnings
         calls -= done.sent
         if cost is not None:

@@ -32,8 +32,8 @@ from gitleaks_eval.judges.settings import DEFAULT_MODEL, HEURISTIC, LLM, MOST_SA
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.store import checked_store
 from gitleaks_eval.judges.verdict import UNSCORED, Judgement, Verdict
+from gitleaks_eval.scenarios.redaction import Values
 from gitleaks_eval.scenarios.scenario import Scenario, load_scenarios
-from gitleaks_eval.scenarios.traces import Traces
 
 RESULT = "judge-calibration.json"
 SOURCES = ("core", "edge")
@@ -212,7 +212,7 @@ def _lacking(name: str, agreement: Mapping[str, Any], asked: float) -> str:
 def _judged(fault: Fault, settings: JudgeSettings) -> Judgement:
     material = material_of(fault)
     # Nothing is planted here, so there is nothing to leak.
-    panel = Panel(settings, settings.trace_id or str(uuid.uuid4()), Traces(b"", frozenset()), lambda _: material)
+    panel = Panel(settings, settings.trace_id or str(uuid.uuid4()), Values(), lambda _: material)
     cases = [Case(judge, SYNTHETIC) for judge in SHIPPED]
     return judge_all(cases, panel, whole=True).by_mode[SYNTHETIC]
 

@@ -1,36 +1,24 @@
-"""What keeps secrets out of prompts: pieces of reported ones are cut out, one of a planted one stops a question."""
+"""The guard that keeps values out of prompts: reported ones are cut out, a planted one stops a question."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gitleaks_eval.judges.prompt import Template
-from gitleaks_eval.scenarios.traces import Traces
+from gitleaks_eval.scenarios.redaction import Values
 
 
-def cut(value: Any, traces: Traces) -> Any:
-    """JSON values without pieces of what the scanner took for secrets."""
-    if not traces.digests:
-        return value
+def cut(value: Any, values: Values) -> Any:
+    """Return JSON values with a mask in place of each of these values."""
     if isinstance(value, str):
-        return traces.cut_out_of(value)
+        return values.cut_out_of(value)
     if isinstance(value, Mapping):
-        return {traces.cut_out_of(str(key)): cut(item, traces) for key, item in value.items()}
-    return [cut(item, traces) for item in value] if isinstance(value, Sequence) else value
+        return {values.cut_out_of(str(key)): cut(item, values) for key, item in value.items()}
+    return [cut(item, values) for item in value] if isinstance(value, Sequence) else value
 
 
-def leaks(evidence: Mapping[str, object], template: Template, traces: Traces) -> bool:
-    """Whether a value holds a piece of a secret that is not just text of the template."""
-    found = [text for text in _texts(evidence) if traces.found_in(text)]
-    return bool(found) and any(map(traces.without([template.text]).found_in, found))
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield str(key)
-            yield from _texts(item)
-    elif isinstance(value, Sequence):
-        for item in value:
-            yield from _texts(item)
+def leaks(evidence: Any, values: Values) -> bool:
+    """Return whether one of these values stands in a text of JSON values."""
+    if isinstance(evidence, str):
+        return values.found_in(evidence)
+    if isinstance(evidence, Mapping):
+        return any(values.found_in(str(key)) or leaks(item, values) for key, item in evidence.items())
+    return isinstance(evidence, Sequence) and any(leaks(item, values) for item in evidence)

@@ -18,7 +18,7 @@ from gitleaks_eval.judges.question import Question, Reply
 from gitleaks_eval.judges.scoring import call_of, computed_call, without_ground
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
 from gitleaks_eval.judges.verdict import LOW_CONFIDENCE, NOT_APPLICABLE, SCORED, UNSCORED, Call
-from gitleaks_eval.scenarios.traces import Traces
+from gitleaks_eval.scenarios.redaction import Values
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, Pair
 
 PAIRWISE, COMPARISON = "pairwise", "comparison"
@@ -38,8 +38,8 @@ class PairPanel:
 
     settings: JudgeSettings
     trace_id: str
-    planted: Traces
-    reported: Callable[[Pair], Traces]
+    planted: Values
+    reported: Callable[[Pair], Values]
 
 
 def planned_questions(pairs: int, settings: JudgeSettings) -> int:
@@ -96,12 +96,12 @@ def _prepared(compared: Compared, panel: PairPanel) -> "tuple[Question, ...] | P
     if not differs(pair):
         return replace(blank, outcome=NOT_APPLICABLE, reasoning="nothing differs that a judge could look at")
     template = template_of(PAIRWISE, TEMPLATES, settings.prompts)
-    reported = panel.reported(pair).without([template.text])
+    reported = panel.reported(pair)
     questions = []
     for order in ORDERS:
         evidence = cut(evidence_of(compared, exchanged=order != ORDERS[0]), reported)
-        if leaks(evidence, template, panel.planted):
-            message = "the evidence holds a piece of a secret; nothing was sent"
+        if leaks(evidence, panel.planted):
+            message = "the evidence holds a secret; nothing was sent"
             return replace(blank, unscored_kind="leak", reasoning=message)
         values = {
             "evidence": as_data(evidence),

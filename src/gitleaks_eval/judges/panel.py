@@ -22,13 +22,13 @@ from gitleaks_eval.judges.question import Question, Reply
 from gitleaks_eval.judges.scoring import by_model, call_of, computed_call, from_opinion, from_replies
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Call, Judged, Judgement, Verdict, llm_score
-from gitleaks_eval.scenarios.traces import Traces
+from gitleaks_eval.scenarios.redaction import Values
 
 T = TypeVar("T")
 
 
-def _no_traces(_: str) -> Traces:
-    return Traces(b"", frozenset())
+def _none_reported(_: str) -> Values:
+    return Values()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,15 @@ class Panel:
     """What all judges of a run have in common.
 
     `material` gives what there is to judge in a mode, or raises `EvaluationError` when there is none. No prompt is
-    sent and no reply shown with a piece of `traces`, the planted secrets; of those that the scanner `reported` in a
+    sent and no reply shown with a value that is `planted`; of those that the scanner `reported` in a
     mode, pieces are cut out.
     """
 
     settings: JudgeSettings
     trace_id: str
-    traces: Traces
+    planted: Values
     material: Callable[[str], Material]
-    reported: Callable[[str], Traces] = _no_traces
+    reported: Callable[[str], Values] = _none_reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def judge_all(cases: Sequence[Case], panel: Panel, *, whole: bool) -> Judged:
             found = verdicts[one.case]
             calls.append(computed_call(found.dimension, one.case.mode, found.raw_score, found.score, panel.trace_id))
     else:
-        done = put({one.case: one.question for one in opened}, panel.settings, panel.trace_id, panel.traces)
+        done = put({one.case: one.question for one in opened}, panel.settings, panel.trace_id, panel.planted)
         replies, warnings = done.by_question, done.warnings
         calibrated, problems = _calibrated(cases, panel.settings)
         warnings += problems
@@ -156,10 +156,10 @@ def _looked_at(case: Case, material: Material, panel: Panel) -> "_Open | Verdict
             trace_id=panel.trace_id,
         )
     template = load_template(judge, panel.settings.prompts)
-    reported = panel.reported(case.mode).without([template.text])
+    reported = panel.reported(case.mode)
     evidence = cut(_returned(judge, judge.evidence, material), reported)
-    if leaks(evidence, template, panel.traces):
-        return _unscored(judge, panel, "leak", "the evidence holds a piece of a secret; nothing was sent")
+    if leaks(evidence, panel.planted):
+        return _unscored(judge, panel, "leak", "the evidence holds a secret; nothing was sent")
     prompt = render(template, evidence, material)
     question = Question(judge.dimension, prompt, tuple(judge.sub_dimensions), cut=reported.cut_out_of)
     return _Open(case, material, opinion, question)

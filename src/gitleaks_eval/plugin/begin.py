@@ -226,8 +226,7 @@ class Begin:
         if self._config.pluginmanager.has_plugin("terminalreporter"):
             self._watch = Watch(folder / UNDER_WAY, to_terminal())
         titles = [self._judged_title(one) for one in self._under_test]
-        judges = self._part.judging is not None or self._part.pairwise is not None
-        self._session.shared = lay_out(self._settings, self._under_test, folder, titles, judges=judges)
+        self._session.shared = lay_out(self._settings, self._under_test, folder, titles)
 
     def _judged_title(self, one: UnderTest) -> str:
         fields = self._saved["scanner"] if self._saved else one.fields(self._settings.root, {})

@@ -79,7 +79,6 @@ def make_workbench(
             timeout_seconds=60,
             severity_policy=str(SHIPPED_POLICY),
             title="a scanner",
-            trace_key="00" * 32,
             turns=str(folder.parent / "turns"),
         )
         bench = Bench(**{**asdict(bench), **changed})
@@ -95,8 +94,8 @@ def document(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def left_behind(workbench: Workbench) -> dict[str, bytes]:
-    """What units leave beside the analyses: traces, and what is known of a real repository."""
-    paths = [path for name in ("traces", "repositories") for path in sorted((workbench.folder / name).iterdir())]
+    """Return what units leave beside the analyses of real repositories."""
+    paths = sorted((workbench.folder / "repositories").iterdir())
     return {path.name: path.read_bytes() for path in paths}
 
 

@@ -32,12 +32,12 @@ from gitleaks_eval.judges.scoring import from_opinion
 from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import Judgement, Verdict, llm_score, with_cap
+from gitleaks_eval.scenarios.redaction import Values, values_of
 from gitleaks_eval.scenarios.scenario import Scenario
 from gitleaks_eval.scenarios.secrets import secret_kinds
-from gitleaks_eval.scenarios.traces import Traces, traces_of
 
 DA, FP, SC, SV = (judge.dimension for judge in SHIPPED)
-NOTHING = Traces(b"", frozenset())
+NOTHING = Values()
 COUNTS = "total_secrets unique_secrets secrets_in_head secrets_in_history files_with_secrets commits_with_secrets"
 NOTHING_EXPECTED = dict.fromkeys(COUNTS.split(), 0)
 KEY = b"key of this test"
@@ -92,10 +92,10 @@ def material_of(fault: Fault) -> Material:
 
 
 def judged(
-    material: Material, judges: Iterable[Judge] = SHIPPED, traces: Traces = NOTHING, **changes: Any
+    material: Material, judges: Iterable[Judge] = SHIPPED, planted: Values = NOTHING, **changes: Any
 ) -> Judgement:
     settings = JudgeSettings(**{"mode": HEURISTIC, **changes})
-    panel = Panel(settings, "trace-1", traces, lambda _: material)
+    panel = Panel(settings, "trace-1", planted, lambda _: material)
     cases = [Case(judge, material.mode) for judge in judges]
     return judge_all(cases, panel, whole=True).by_mode[material.mode]
 
@@ -747,52 +747,34 @@ def forbid(*_: object) -> Any:
 
 
 @pytest.mark.parametrize("mode", [LLM, "replay"])
-def test_a_piece_of_a_secret_in_the_evidence_is_a_leak_and_nothing_is_sent(
+def test_a_planted_secret_in_the_evidence_is_a_leak_and_nothing_is_sent(
     tmp_path: Path, token: str, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
     monkeypatch.setattr("gitleaks_eval.judges.asking.ask", forbid)
-    traces = traces_of([token], KEY)
-    judgement = judged(material_with(("a", "rule", 1)), [leaky(token[20:28], tmp_path)], traces, mode=mode)
+    planted = values_of([token])
+    judgement = judged(material_with(("a", "rule", 1)), [leaky(token, tmp_path)], planted, mode=mode)
     (verdict,) = judgement.verdicts
     assert (verdict.outcome, verdict.unscored_kind, judgement.score) == ("unscored", "leak", None)
-    assert token[20:28] not in repr(judgement)
+    assert token[4:] not in repr(judgement)
 
 
-def test_less_than_eight_characters_or_the_public_prefix_are_no_leak(tmp_path: Path, token: str) -> None:
-    prefix = secret_kinds()["github-pat"].prefix
-    for text in (token[20:27], prefix + "****", token[10:14] + " " + token[14:18]):
-        (verdict,) = judged(material_with(), [leaky(text, tmp_path)], traces_of([token], KEY)).verdicts
-        assert verdict.outcome == "scored", text
-
-
-def test_a_piece_of_a_secret_in_the_path_of_a_real_repository_is_a_leak(tmp_path: Path, token: str) -> None:
-    found = edited(good_envelope(), {("data", "findings", 0, "file_path"): f"src/{token[20:30]}.py"})
-    facts = repository_facts("good", analysed(found), show_paths=True)
-    material = Material(REAL_WORLD, (facts,), "gitleaks 8.30.1", {})
-    judgement = judged(material, [leaky(token[20:30], tmp_path)], traces_of([token], KEY))
-    assert [one.unscored_kind for one in judgement.verdicts] == ["leak"]
-
-
-def test_text_of_the_template_is_no_leak(tmp_path: Path, token: str) -> None:
-    piece = token[20:30]
-    judge = leaky(piece, tmp_path)
-    (tmp_path / "house_style.md").write_text(f"{piece} {{{{ evidence }}}}", encoding="utf-8")
-    (verdict,) = judged(material_with(), [judge], traces_of([token], KEY)).verdicts
+def test_the_public_prefix_is_no_leak(tmp_path: Path, token: str) -> None:
+    text = secret_kinds()["github-pat"].prefix + "****"
+    (verdict,) = judged(material_with(), [leaky(text, tmp_path)], values_of([token])).verdicts
     assert verdict.outcome == "scored"
 
 
 @pytest.mark.parametrize("place", ["path", "rule"])
-def test_a_piece_of_a_secret_in_a_path_or_a_rule_id_is_a_leak(tmp_path: Path, token: str, place: str) -> None:
-    piece = token[20:30]
-    path, rule = f"src/{piece}.py" if place == "path" else "a.py", piece if place == "rule" else "rule"
+def test_a_planted_secret_in_a_path_or_a_rule_id_is_a_leak(tmp_path: Path, token: str, place: str) -> None:
+    path, rule = f"src/{token}.py" if place == "path" else "a.py", token if place == "rule" else "rule"
     material = material_with((path, rule, 1))
-    (verdict,) = judged(material, [leaky(piece, tmp_path)], traces_of([token], KEY)).verdicts
+    (verdict,) = judged(material, [leaky(token, tmp_path)], values_of([token])).verdicts
     assert (verdict.outcome, verdict.unscored_kind) == ("unscored", "leak")
 
 
-def test_a_trace_keeps_no_secret_and_does_not_show_its_key(token: str) -> None:
-    traces = traces_of([token], KEY)
-    assert token.encode() not in traces.as_bytes()
-    assert "key" not in repr(traces)
-    assert traces.found_in(f"x{token[12:20]}x")
-    assert not replace(traces, key=b"another").found_in(token)
+def test_a_planted_secret_in_the_path_of_a_real_repository_is_a_leak(tmp_path: Path, token: str) -> None:
+    found = edited(good_envelope(), {("data", "findings", 0, "file_path"): f"src/{token}.py"})
+    facts = repository_facts("good", analysed(found), show_paths=True)
+    material = Material(REAL_WORLD, (facts,), "gitleaks 8.30.1", {})
+    judgement = judged(material, [leaky(token, tmp_path)], values_of([token]))
+    assert [one.unscored_kind for one in judgement.verdicts] == ["leak"]

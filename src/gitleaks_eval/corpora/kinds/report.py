@@ -43,8 +43,8 @@ def reported(path: Path) -> tuple[Corpus, Expected]:
         how = "committed to a temporary repository"
         expected = in_one_commit(expected_of(_relative(places, source, report)))
     values = frozenset(str(value) for finding in findings if _is_value(value := finding.get("Secret")))
-    words = frozenset(_words(source, zip(findings, expected.findings, strict=True)))
-    corpus = Corpus(REPORT, source, how, has_history=is_repository(source), values=values, words=words)
+    values = values.union(_words(source, zip(findings, expected.findings, strict=True)))
+    corpus = Corpus(REPORT, source, how, has_history=is_repository(source), values=values)
     return corpus, replace(expected, unique_secrets=_distinct(findings, "Secret"))
 
 
