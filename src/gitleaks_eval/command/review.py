@@ -32,8 +32,7 @@ from gitleaks_eval.engine.accepting import is_ci
 from gitleaks_eval.engine.recording import Merged, cloned, look, merged
 from gitleaks_eval.engine.reviewing import Context
 from gitleaks_eval.repositories.pinned import has_commit
-from gitleaks_eval.repositories.refs import local_path
-from gitleaks_eval.repositories.sources import real_repositories, shown
+from gitleaks_eval.repositories.sources import local_path, real_repositories, shown
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.resources import data
 
 CHUNK = 1 << 20
 
@@ -22,7 +23,8 @@ def git_environment() -> dict[str, str]:
         **kept,
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
-        "GIT_CONFIG_GLOBAL": os.devnull,
+        # A git that serves a clone on this machine reads no configuration of the command line.
+        "GIT_CONFIG_GLOBAL": str(data("gitconfig")),
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",

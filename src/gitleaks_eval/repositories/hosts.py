@@ -4,8 +4,7 @@ import hashlib
 import re
 from urllib.parse import urlsplit
 
-from gitleaks_eval.repositories.refs import local_path
-from gitleaks_eval.repositories.sources import URL
+from gitleaks_eval.repositories.sources import URL, local_path
 
 CLONES_AT_ONCE = 4
 _SCP_LIKE = re.compile(r"(?:[^/:@]+@)?([^/:@]+):")

@@ -11,8 +11,15 @@ from typing import Any
 from gitleaks_eval.core.documents import DocumentError, named_path, parse_json, sha256_of
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.repositories.refs import place_of
-from gitleaks_eval.repositories.sources import OPTION, Named, list_lines, name_repositories, read_source, shown
+from gitleaks_eval.repositories.sources import (
+    OPTION,
+    Named,
+    list_lines,
+    name_repositories,
+    place_of,
+    read_source,
+    shown,
+)
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 KEYS = ("repo", "name", "labels")

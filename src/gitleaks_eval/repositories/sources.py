@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from gitleaks_eval.core.documents import LARGEST_TEXT, named_path, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
@@ -201,3 +201,19 @@ def _stem(location: str) -> str:
 
 def _fit_name(text: str) -> str:
     return _UNSAFE.sub("-", text)[:_NAME_LENGTH].strip(".-")
+
+
+def local_path(location: str) -> Path | None:
+    """The folder of this machine that a location names, None for a URL of another kind."""
+    url = URL.fullmatch(location)
+    if url and url[1] == "file":
+        return Path(unquote(urlsplit(location).path))
+    return None if url or not os.path.isabs(location) else Path(location)  # noqa: PTH117 - it is no path yet
+
+
+def place_of(location: str) -> str:
+    """One text for one repository, however it is written: links are followed, credentials left out."""
+    local = local_path(location)
+    if local is None:
+        return shown(location).rstrip("/").removesuffix(".git")
+    return os.path.realpath(local).removesuffix(f"{os.sep}.git")

@@ -21,8 +21,7 @@ from gitleaks_eval.corpora.labels_file import (
     is_ours,
     read_labels,
 )
-from gitleaks_eval.repositories.refs import place_of
-from gitleaks_eval.repositories.sources import read_source, real_repositories
+from gitleaks_eval.repositories.sources import place_of, read_source, real_repositories
 from gitleaks_eval.scenarios.places import Places, Window
 from gitleaks_eval.scenarios.scenario import Corpus, Expected, RealRepository
 from gitleaks_eval.scenarios.secrets import MASK
