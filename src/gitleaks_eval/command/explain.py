@@ -14,7 +14,7 @@ from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.explained_text import Text
 from gitleaks_eval.coverage.explaining import Explanation, explain
-from gitleaks_eval.engine.alone import Alone, alone
+from gitleaks_eval.engine.single_candidate import SingleCandidate, single_candidate
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.head import contents_of
 from gitleaks_eval.scanners.ignored import Hides, ignoring_lines
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
 def _explained(options: argparse.Namespace, place: str | None) -> int:
     commit = _commit_named(place) if place else None
     text = None if commit else _text(place)
-    with alone(settings_of(options), progress) as one, waiting("asking what stops each rule"):
+    with single_candidate(settings_of(options), progress) as one, waiting("asking what stops each rule"):
         text = text or _in_history(one, str(place))
         if options.known_as:
             text = replace(text, path=_checked(options.known_as))
@@ -99,7 +99,7 @@ def _commit_named(place: str) -> str | None:
     return named[1] if named and not Path(place).exists() and not Path(place.rpartition(":")[0]).exists() else None
 
 
-def _in_history(one: Alone, place: str) -> Text:
+def _in_history(one: SingleCandidate, place: str) -> Text:
     """What a commit of the repository around us has, read from a clone of it.
 
     Raises:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, PASSED, progress, settings_of, told, waiting
 from gitleaks_eval.core.text import numbered, printable
-from gitleaks_eval.engine.alone import Alone, alone
+from gitleaks_eval.engine.single_candidate import SingleCandidate, single_candidate
 from gitleaks_eval.engine.suppressing import suppressed_in
 from gitleaks_eval.repositories.sources import real_repositories
 from gitleaks_eval.scanners.suppressions import DEAD, STALE, WIDE, Suppression
@@ -34,14 +34,14 @@ def _linted(options: argparse.Namespace, lint_configuration: Callable[[], int]) 
     settings = settings_of(options)
     configuration = settings.candidates[0].configuration
     status = lint_configuration() if configuration and configuration.chain else PASSED
-    with alone(settings, progress) as one:
+    with single_candidate(settings, progress) as one:
         _say(one.title)
         for repository in repositories:
             noted += _listed(one, repository, options.own_baseline)
     return status or (FAILED if noted and options.strict else PASSED)
 
 
-def _listed(one: Alone, repository: RealRepository, baselines: Sequence[str]) -> int:
+def _listed(one: SingleCandidate, repository: RealRepository, baselines: Sequence[str]) -> int:
     """Say what hides findings in a repository; how much of it is dead, stale or wide."""
     with waiting(f"scanning {repository.name}"):
         there = suppressed_in(one, repository, baselines)

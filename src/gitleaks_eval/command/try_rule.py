@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, progress, settings_of, told, waiting
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.alone import Alone, alone
+from gitleaks_eval.engine.single_candidate import SingleCandidate, single_candidate
 from gitleaks_eval.engine.trying import newly_reported, rule_named, rule_tests
 from gitleaks_eval.repositories.sources import real_repositories
 from gitleaks_eval.scenarios.scenario import RealRepository
@@ -37,7 +37,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _tried(options: argparse.Namespace) -> int:
     repositories = real_repositories(options.repositories, Path.cwd(), ())
-    with alone(settings_of(options), progress) as one:
+    with single_candidate(settings_of(options), progress) as one:
         _say(one.title)
         rule = rule_named(one, options.rule)
         with waiting(f"testing {rule.id}"):
@@ -49,7 +49,7 @@ def _tried(options: argparse.Namespace) -> int:
     return PASSED if all(test.passes for test in tests) else FAILED
 
 
-def _say_new(one: Alone, rule_id: str, repository: RealRepository) -> None:
+def _say_new(one: SingleCandidate, rule_id: str, repository: RealRepository) -> None:
     with waiting(f"scanning {repository.name}"):
         files = newly_reported(one, rule_named(one, rule_id), repository)
     places = sum(file.places for file in files)

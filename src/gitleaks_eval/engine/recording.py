@@ -11,8 +11,8 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.private_folder import private_folder
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.corpora.labels_file import LabelledFinding, LabelsFile, in_order
-from gitleaks_eval.engine.alone import alone
 from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.engine.single_candidate import single_candidate
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.repositories.pinned import history_of, pinned_clone
@@ -76,7 +76,7 @@ def look(settings: Settings, path: Path, commit: str, progress: Callable[[str], 
     pool: dict[str, None] = {}
     descriptions: dict[str, str] = {}
     for candidate in settings.candidates:
-        with alone(replace(settings, candidates=(candidate,)), progress) as one:
+        with single_candidate(replace(settings, candidates=(candidate,)), progress) as one:
             build = f"{one.scanner.build.name} {one.scanner.build.version}"
             name = build if candidate.name in {"", one.scanner.build.version} else f"{candidate.name}, {build}"
             pool[name] = None

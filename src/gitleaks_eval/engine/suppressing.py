@@ -7,7 +7,7 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.private_folder import private_folder
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.corpora.kinds.labels import true_places
-from gitleaks_eval.engine.alone import Alone
+from gitleaks_eval.engine.single_candidate import SingleCandidate
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.log import readable
@@ -17,7 +17,7 @@ from gitleaks_eval.scenarios.redaction import masks_of
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 
-def suppressed_in(one: Alone, repository: RealRepository, baselines: Sequence[str] = ()) -> Suppressions:
+def suppressed_in(one: SingleCandidate, repository: RealRepository, baselines: Sequence[str] = ()) -> Suppressions:
     """What HEAD of a repository suppresses, with what it hides of what the scanner finds; paths are masked.
 
     `baselines` are files of known findings in it.

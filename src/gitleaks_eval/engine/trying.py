@@ -20,8 +20,8 @@ from gitleaks_eval.coverage.result import FAILS, TEST, key
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.sample_repository import found_by_sample, instead_text, is_same, reported_instead
 from gitleaks_eval.coverage.samples import Sample, bench, reason_for_silence, samples_or_reason
-from gitleaks_eval.engine.alone import Alone
 from gitleaks_eval.engine.own_tests import check_rules, named_tests, own_verdicts
+from gitleaks_eval.engine.single_candidate import SingleCandidate
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.log import readable
@@ -60,7 +60,7 @@ class NewFile:
         return f"{self.path}  {where}  {few(self.previews, 3)}"
 
 
-def rule_named(one: Alone, rule_id: str) -> Rule:
+def rule_named(one: SingleCandidate, rule_id: str) -> Rule:
     """The rule in force with this id.
 
     Raises:
@@ -74,7 +74,7 @@ def rule_named(one: Alone, rule_id: str) -> Rule:
     return rules[rule_id]
 
 
-def rule_tests(one: Alone, rule: Rule) -> Iterator[Tried]:
+def rule_tests(one: SingleCandidate, rule: Rule) -> Iterator[Tried]:
     """What is asked of a rule: that it finds samples made from its own regex, and what users wrote of it.
 
     Raises:
@@ -85,7 +85,7 @@ def rule_tests(one: Alone, rule: Rule) -> Iterator[Tried]:
     yield from _written(one, rule)
 
 
-def _written(one: Alone, rule: Rule) -> Iterator[Tried]:
+def _written(one: SingleCandidate, rule: Rule) -> Iterator[Tried]:
     """How the tests of the rule end that stand beside the configuration."""
     besides = files_beside(one.subject.configuration)
     named = [name for name, _, test in named_tests(besides, one.root) if test.rule_id == rule.id]
@@ -101,7 +101,7 @@ def _written(one: Alone, rule: Rule) -> Iterator[Tried]:
         yield Tried(passes=verdict.outcome != FAILS, said=verdict.message or name)
 
 
-def _fires(one: Alone, rule: Rule) -> Tried:
+def _fires(one: SingleCandidate, rule: Rule) -> Tried:
     effective = one.subject.effective
     on = bench(effective.rules, effective.allowlists, one.subject.seed)
     made = samples_or_reason(rule, on, list(islice(map(word, count()), SAMPLES)))
@@ -131,7 +131,7 @@ def _instead(rule: Rule, made: Sequence[Sample], findings: Findings) -> str:
     return next((instead_text(rule, sample, secrets) for sample, secrets in each if secrets), "")
 
 
-def newly_reported(one: Alone, rule: Rule, repository: RealRepository) -> Sequence[NewFile]:
+def newly_reported(one: SingleCandidate, rule: Rule, repository: RealRepository) -> Sequence[NewFile]:
     """What is reported in a repository for this rule alone: without it no rule reports the same place.
 
     It is cloned first and never scanned in place.
@@ -165,7 +165,7 @@ def newly_reported(one: Alone, rule: Rule, repository: RealRepository) -> Sequen
     return sorted(files, key=lambda file: (-file.places, file.path))
 
 
-def _scanned(one: Alone, there: BuiltRepository, config: Path | None) -> Sequence[Mapping[str, Any]]:
+def _scanned(one: SingleCandidate, there: BuiltRepository, config: Path | None) -> Sequence[Mapping[str, Any]]:
     scanner = replace(one.scanner, config=config or one.scanner.config)
     scan = scanner.scan(there.path)
     if problem := unread(scan, scanner.to_read(there)):

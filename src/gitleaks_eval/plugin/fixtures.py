@@ -1,14 +1,20 @@
 """What a check asks for. A user's fixtures of these names go before ours, but not in the shipped checks."""
 
+from collections.abc import Collection
+
 import pytest
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.engine.approving import with_approvals
 from gitleaks_eval.engine.candidates import Trial
+from gitleaks_eval.engine.real import compared_repository
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.plugin.outcome import Left
 from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
+from gitleaks_eval.scoring.real_differences import Real
 
 PARAMETER = "gitleaks_trial"
 
@@ -54,3 +60,27 @@ def register_fixtures(node: pytest.Session | pytest.Module, session: Session, le
     pytest.register_fixture(name="expected", func=expected, node=node, scope="session")
     pytest.register_fixture(name="analysis", func=analysis, node=node, scope="session")
     pytest.register_fixture(name="evidence", func=evidence, node=node)
+
+
+def register_real_fixtures(module: pytest.Module, session: Session) -> Collection[str]:
+    """Register what the test asks for, and name it where there is nothing to compare."""
+    candidates = session.settings.candidates
+    others = [] if session.settings.baseline else candidates[1:]
+    trials = [Trial(one.name, repository) for one in others for repository in session.repositories]
+    if not trials:
+        return ["test_differences"]
+
+    def real_comparison(request: pytest.FixtureRequest) -> Real:
+        """What the candidate differs in from the baseline, in this repository."""
+        trial: Trial = request.param
+        assert isinstance(trial.subject, RealRepository)  # noqa: S101 - as made above
+        try:
+            names = candidates[0].name, trial.candidate
+            found = compared_repository(session, *names, trial.subject)
+            return with_approvals(session, *names, Real((found,)))
+        except EvaluationError as error:
+            pytest.fail(str(error), pytrace=False)
+
+    ids = tuple(printable(trial.name) for trial in trials)
+    pytest.register_fixture(name="real_comparison", func=real_comparison, node=module, params=trials, ids=ids)
+    return []

@@ -23,7 +23,7 @@ from gitleaks_eval.engine.kinds import RULES
 from gitleaks_eval.engine.relieved import accepted_in, explained
 from gitleaks_eval.plugin.arguments import asked_for
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
-from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
+from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures, register_real_fixtures
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
 from gitleaks_eval.plugin.outcome import (
     Left,
@@ -36,7 +36,6 @@ from gitleaks_eval.plugin.outcome import (
     without_source,
 )
 from gitleaks_eval.plugin.own_tests import OwnTest, OwnTests, own_files, own_tests
-from gitleaks_eval.plugin.real import register_real_fixtures
 from gitleaks_eval.plugin.state import COLLECTED, IDENTITY, ITEMS, TakingPart
 from gitleaks_eval.plugin.surveys import register_survey_fixtures, survey_identity
 from gitleaks_eval.scenarios.scenario import RealRepository

@@ -22,7 +22,7 @@ from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 
 
 @dataclass(frozen=True)
-class Alone:
+class SingleCandidate:
     """A scanner with the configuration under test, what asks it, and what both are called in a header."""
 
     configuration: Configuration
@@ -39,7 +39,7 @@ class Alone:
 
 
 @contextmanager
-def alone(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> Iterator[Alone]:
+def single_candidate(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> Iterator[SingleCandidate]:
     """The one candidate of these settings; what it needs stands in a private folder, which is removed.
 
     Raises:
@@ -69,6 +69,6 @@ def alone(settings: Settings, progress: Callable[[str], None] = lambda _: None) 
             )
             asker = Asker(scanning(scanner), scratch, DEFAULT_SEED)
             title, root = under_test.title(settings.root), settings.root
-            yield Alone(candidate.configuration, scanner, asker, title, root, settings.clone_bytes)
+            yield SingleCandidate(candidate.configuration, scanner, asker, title, root, settings.clone_bytes)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
