@@ -3,11 +3,9 @@
 import secrets
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from gitleaks_eval.config.chain import copy_configuration
-from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.under_test import UnderTest, find_under_test
@@ -44,28 +42,19 @@ def lay_out(
         own = _own_folder(settings, folder, index)
         configuration = one.candidate.configuration
         benches[one.candidate.name] = Bench(
+            under_test=one,
             folder=str(own),
             run_id=run_id,
-            scanner=asdict(one.build) if one.build else None,
-            scanner_error=one.error,
             config=str(copy_configuration(configuration, own)) if configuration else "",
             timeout_seconds=settings.timeout_seconds,
             severity_policy=str(settings.severity_policy),
             title=title,
             turns=str(folder / "turns"),
-            decode_depth=one.candidate.decode_depth,
-            mode=one.candidate.mode,
             seed=settings.seed,
-            args=one.candidate.args,
             value_key=value_key,
-            own=configuration is not None and configuration.own,
             production=production,
-            own_baseline=one.candidate.own_baseline,
             project=str(settings.root),
             clone_bytes=settings.clone_bytes,
-            config_files=[shown_path(file.path, settings.root) for file in configuration.chain]
-            if configuration
-            else [],
         )
     return Shared(str(folder), benches, settings.seed)
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -249,7 +249,9 @@ def _unpacked(sent: Packed, folder: Path) -> Job:
     benches = {
         name: replace(
             bench,
-            scanner=asdict(replace(_build_of(bench), copy=str(folder / _build_of(bench).sha256))),
+            under_test=replace(
+                bench.under_test, build=replace(_build_of(bench), copy=str(folder / _build_of(bench).sha256))
+            ),
             severity_policy=str(policy),
         )
         for name, bench in sent.job.shared.benches.items()
@@ -259,5 +261,5 @@ def _unpacked(sent: Packed, folder: Path) -> Job:
 
 
 def _build_of(bench: Bench) -> ScannerBuild:
-    assert bench.scanner  # noqa: S101 - without a scanner no run is laid out
-    return ScannerBuild(**bench.scanner)
+    assert bench.build  # noqa: S101 - without a scanner no run is laid out
+    return bench.build

@@ -73,7 +73,7 @@ def as_in_production(cloned: Clone, scanner: Scanner, bench: Bench) -> tuple[Pat
     is_dir = scanner.mode == "dir"
     folder = cloned.path if is_dir else _with_ignore_list(cloned, scanner, bench.timeout_seconds)
     arguments: tuple[str, ...] = ()
-    if bench.own_baseline:
+    if bench.candidate.own_baseline:
         path = Path(mkdtemp(prefix="baseline-", dir=scanner.scratch)) / "baseline.json"
         path.write_bytes(_baseline(cloned, bench))
         arguments = ("--baseline-path", str(path))
@@ -121,7 +121,7 @@ def _extended(file: Path) -> str:
 
 
 def _baseline(cloned: Clone, bench: Bench) -> bytes:
-    name = bench.own_baseline
+    name = bench.candidate.own_baseline
     content = _content(cloned, name, bench.timeout_seconds)
     if content is None:
         raise EvaluationError(f"own_baseline {printable(name)}: is no file of the commit {cloned.commit[:12]}")

@@ -145,7 +145,9 @@ def relieved_of(session: Session, candidate: Candidate, entries: Collection[Entr
     folder = Path(bench.folder) / f"relieved-{relieved.sha256[:16]}"
     folder.mkdir(exist_ok=True)
     copied = made_once(folder / "copied", lambda: str(copy_configuration(relieved, folder)).encode())
-    return session.workbench_of(replace(bench, folder=str(folder), config=copied.read_text(encoding="utf-8")))
+    changed = replace(bench.under_test, candidate=replace(bench.candidate, configuration=relieved))
+    config = copied.read_text(encoding="utf-8")
+    return session.workbench_of(replace(bench, under_test=changed, folder=str(folder), config=config))
 
 
 def _without(configuration: Configuration, entries: Collection[Entry]) -> Configuration:

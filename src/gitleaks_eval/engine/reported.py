@@ -175,7 +175,10 @@ def _suppressed(
 ) -> Suppressions:
     if not bench.lists_suppressions:
         return Suppressions(0, ())
-    told = Told(true_places(repository, Path(bench.project)), (bench.own_baseline,) * bool(bench.own_baseline))
+    told = Told(
+        true_places(repository, Path(bench.project)),
+        (bench.candidate.own_baseline,) * bool(bench.candidate.own_baseline),
+    )
     return suppressions(clone, findings, build, bench.timeout_seconds, told)
 
 

@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.chain import ConfigFile, Configuration, copy_configuration
+from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.config.lines import place_lines
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.progress import UNDER_WAY, under_way
 from gitleaks_eval.core.sharing import all_turns, made_once, turn
-from gitleaks_eval.core.text import printable
+from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.corpora.files import corpus_repository
 from gitleaks_eval.engine.shared import Bench
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
@@ -159,17 +159,18 @@ def scanner_of(bench: Bench, stop: threading.Event | None = None) -> Scanner:
     Raises:
         EvaluationError: when there is none.
     """
-    if bench.scanner is None:
-        raise EvaluationError(bench.scanner_error or "there is no scanner")
+    candidate = bench.candidate
+    if bench.build is None:
+        raise EvaluationError(bench.under_test.error or "there is no scanner")
     return Scanner(
-        ScannerBuild(**bench.scanner),
+        bench.build,
         Path(bench.config),
         Path(bench.folder),
         bench.timeout_seconds,
         stop or threading.Event(),
-        bench.decode_depth,
-        bench.mode,
-        tuple(bench.args),
+        candidate.decode_depth,
+        candidate.mode,
+        candidate.args,
     )
 
 
@@ -226,15 +227,12 @@ def refused_lines(bench: Bench, build: ScannerBuild) -> list[str]:
     Raises:
         EvaluationError: when it cannot be asked.
     """
-    copies = [Path(bench.config).with_name(f"config-{index}.toml") for index in range(len(bench.config_files))]
-    chain = tuple(
-        ConfigFile(Path(name), copy.read_bytes(), extends_default=False)
-        for name, copy in zip(bench.config_files, copies, strict=True)
-    )
-    lines = {file.path: place_lines(file.content) for file in chain}
+    configuration = bench.candidate.configuration or Configuration((), "")
+    lines = {file.path: place_lines(file.content) for file in configuration.chain}
     return [
-        f"{one.file}:{lines[one.file].get(one.place, 1)} {': '.join(filter(None, (one.place, one.message)))}"
-        for one in ask_scanner(build, Configuration(chain, ""), Path(bench.folder))
+        f"{shown_path(one.file, Path(bench.project))}:{lines[one.file].get(one.place, 1)} "
+        + ": ".join(filter(None, (one.place, one.message)))
+        for one in ask_scanner(build, configuration, Path(bench.folder))
         if is_refusal(one.message)
     ]
 

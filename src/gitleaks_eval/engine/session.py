@@ -105,8 +105,7 @@ class Session:
         """The scanner of a candidate; None where there is none, or it was not looked for."""
         if self.shared is None:
             return self.builds.get(candidate)
-        scanner = self.shared.benches[candidate].scanner
-        return ScannerBuild(**scanner) if scanner else None
+        return self.shared.benches[candidate].build
 
     def turns(self, candidate: str) -> Path:
         """Where the scans of a candidate take turns with others.

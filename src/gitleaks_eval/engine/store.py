@@ -142,11 +142,11 @@ def what_is_asked(job: Job, pairs: Sequence[Pair]) -> dict[Pair, list[Any]]:
 
 def _identity(job: Job, one: Candidate) -> list[Any]:
     """A candidate, and what it is called: causes name it, and the files of its configuration."""
-    build = job.shared.benches[one.name].scanner
+    build = job.shared.benches[one.name].build
     if build is None or one.configuration is None:
         raise EvaluationError(f"{one.name}: there is no scanner")
     return [
-        *(one.name, build["name"], build["version"], build["sha256"]),
+        *(one.name, build.name, build.version, build.sha256),
         *(one.configuration.title(job.settings.root), one.configuration.sha256),
         *(one.decode_depth, one.mode, list(one.args), one.own_baseline),
     ]

@@ -95,7 +95,7 @@ class Workbench:
 
     def start(self, names: Iterable[str]) -> None:
         """Make the analyses of these subjects ahead, in this order; first of all scan the canary."""
-        if self.bench.scanner and self._canary_ahead is None:
+        if self.bench.build and self._canary_ahead is None:
             # Built here and not in the executor, where all units would wait for it.
             with contextlib.suppress(EvaluationError, OSError):
                 canary_repository(self.bench, self._canary)

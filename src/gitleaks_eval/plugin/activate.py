@@ -1,5 +1,6 @@
 """Decide what takes part in this process, from the options; loaded only where something does."""
 
+import pickle
 import signal
 import threading
 from dataclasses import replace
@@ -36,7 +37,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     _stop_on_signals()
     worker_input = getattr(config, "workerinput", None)
     is_worker = worker_input is not None
-    shared = Shared.from_json(worker_input[WORKER_INPUT]) if worker_input else None
+    # The process that started this one has written it.
+    shared: Shared | None = pickle.loads(worker_input[WORKER_INPUT]) if worker_input else None  # noqa: S301
     if shared:
         die_with_parent()
         config.add_cleanup(stay_in(Path(shared.folder)).release)

@@ -1,5 +1,6 @@
 """The beginning of a run in the process that reports to the user: scanners, header, what is shared, the ledger."""
 
+import pickle
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -134,7 +135,7 @@ class Begin:
     def pytest_configure_node(self, node: Any) -> None:
         """Hand a parallel worker what the run shares."""
         if self._session.shared:
-            node.workerinput[WORKER_INPUT] = self._session.shared.as_json()
+            node.workerinput[WORKER_INPUT] = pickle.dumps(self._session.shared)
 
     def _start_ahead(self) -> None:
         """Begin while pytest collects, with what will be selected for sure; parallel workers wait for it."""

@@ -6,7 +6,7 @@ import os
 import pickle
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,13 @@ from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.corpora.load import load_corpus
+from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.shared import Bench
+from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.engine.unit import run_unit
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.repositories.build import build
-from gitleaks_eval.scanners.build import probe
+from gitleaks_eval.scanners.build import ScannerChoice, probe
 from gitleaks_eval.scanners.install import installed_binary
 from gitleaks_eval.scenarios.recipe import Recipe, load_recipe
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, load_scenarios
@@ -70,19 +72,18 @@ def make_workbench(
     def make(name: str, executor: Executor | None = None, **changed: Any) -> Workbench:
         folder = tmp_path / name / "candidate"
         folder.mkdir(parents=True)
+        configuration = Configuration((), "test")
         bench = Bench(
+            under_test=UnderTest(Candidate("", ScannerChoice(), configuration), probe(binary, "test")),
             folder=str(folder),
             run_id="run",
-            scanner=asdict(probe(binary, "test")),
-            scanner_error=None,
-            config=str(copy_configuration(Configuration((), "test"), folder)),
+            config=str(copy_configuration(configuration, folder)),
             timeout_seconds=60,
             severity_policy=str(SHIPPED_POLICY),
             title="a scanner",
             turns=str(folder.parent / "turns"),
         )
-        bench = Bench(**{**asdict(bench), **changed})
-        return Workbench(bench, subjects, recipes, executor=executor)
+        return Workbench(replace(bench, **changed), subjects, recipes, executor=executor)
 
     return make
 
@@ -139,7 +140,8 @@ def test_a_unit_gives_in_another_process_what_it_gives_here(
 
 
 def test_an_error_has_the_same_text_in_another_process(make_workbench: MakeWorkbench, subjects: list[Subject]) -> None:
-    none = {"scanner": None, "scanner_error": "gitleaks is not there; put it there"}
+    candidate = Candidate("", ScannerChoice(), Configuration((), "test"))
+    none = {"under_test": UnderTest(candidate, error="gitleaks is not there; put it there")}
     with processes() as pool:
         benches = make_workbench("here", **none), make_workbench("there", pool, **none)
         for workbench in benches:
