@@ -14,15 +14,13 @@ from gitleaks_eval.command.line import INTERRUPTED
 from gitleaks_eval.command.list_run import count_all, list_settings, listed_in, refuse_others, root_of, say, where
 from gitleaks_eval.command.shard import shard_of
 from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.fleet_run import Counted, laid_out, lines_to_change
 from gitleaks_eval.engine.settings import report_folder
 from gitleaks_eval.reports.fleet import FleetReport, fleet_lines
-from gitleaks_eval.reports.folder import ReportFolder, is_any
+from gitleaks_eval.reports.folder import ReportFolder, is_any, naming_output, streamed
 from gitleaks_eval.reports.report import FLEETS, ROWS, SHARDS, TABLE
 from gitleaks_eval.reports.repository_rows import Spool
 from gitleaks_eval.reports.shards import is_of_shard, shard_pieces
-from gitleaks_eval.reports.streamed import streamed
 from gitleaks_eval.scoring.comparison import failing_verdicts
 
 NAME = "compare"

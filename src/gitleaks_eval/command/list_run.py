@@ -15,7 +15,6 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import numbered, printable
 from gitleaks_eval.corpora.kinds.labels import files_by_repository
-from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.fleet import Fleet, Progress, Workers
 from gitleaks_eval.engine.fleet_local import LocalWorkers
 from gitleaks_eval.engine.fleet_run import Counted, LaidOut
@@ -23,6 +22,7 @@ from gitleaks_eval.engine.kinds import REPOS
 from gitleaks_eval.engine.settings import Settings, read_settings
 from gitleaks_eval.engine.store import Files, Nowhere, Store, what_is_asked
 from gitleaks_eval.engine.stores import files_at
+from gitleaks_eval.reports.folder import naming_output
 from gitleaks_eval.reports.real_differences import row_numbers
 from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE
 from gitleaks_eval.repositories.listed import Listed, RepositoryList, read_list

@@ -15,7 +15,14 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
 from gitleaks_eval.engine.candidates import Candidate, read_candidates
 from gitleaks_eval.engine.kinds import CORPORA, DEFAULT, REPOS, SCENARIOS, SURVEYS, read_kinds
-from gitleaks_eval.reports.folder import RESULTS, ReportFolder, link_on_the_way
+from gitleaks_eval.reports.folder import (
+    RESULTS,
+    ReportFolder,
+    is_any,
+    is_partial,
+    link_on_the_way,
+    naming_output,
+)
 from gitleaks_eval.reports.report import ANALYSES, REPORT
 from gitleaks_eval.scanners.build import ScannerChoice
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
@@ -179,6 +186,23 @@ def report_folder(root: Root) -> ReportFolder:
         raise InputError(f"--gitleaks-output {folder}: {existing} is a file; name a folder")
     read = [value.path() for name in ("analysis", "baseline") if (value := given(root, name))]
     return ReportFolder(folder, root.path, tuple(read))
+
+
+def begin_reports(root: Root, *, narrowed: bool) -> None:
+    """Remove what earlier runs wrote; one that selects checks removes what earlier ones of its kind wrote.
+
+    Raises:
+        InputError: when the folder of the reports cannot be used.
+    """
+    is_full = root.getoption("gitleaks_eval")
+    if not (is_full or root.getoption("gitleaks_judges")):
+        return
+    reports = report_folder(root)
+    with naming_output(reports):
+        if is_full:
+            reports.forget(is_partial if narrowed else is_any)
+        else:
+            reports.refuse_foreign()
 
 
 def _absolute(value: Given) -> Path:

@@ -15,7 +15,6 @@ from gitleaks_eval.core.progress import UNDER_WAY, Watch, to_terminal
 from gitleaks_eval.core.text import printable, shown_path, without_surrogates
 from gitleaks_eval.engine.begin import find_scanners, judged_title, lay_out
 from gitleaks_eval.engine.coverage import check_own_tests, start_survey
-from gitleaks_eval.engine.earlier_reports import naming_output
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 from gitleaks_eval.plugin.command_line import is_typed
@@ -25,7 +24,7 @@ from gitleaks_eval.plugin.items import register_items
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.state import WORKER_INPUT, TakingPart
 from gitleaks_eval.reports.files import read_report
-from gitleaks_eval.reports.folder import PARTIAL
+from gitleaks_eval.reports.folder import PARTIAL, naming_output
 from gitleaks_eval.reports.report import ANALYSES, REPORT, planned, within
 from gitleaks_eval.scanners.load_errors import is_refusal
 from gitleaks_eval.scenarios.scenario import corpus_sha256
@@ -207,7 +206,7 @@ class Begin:
                 settings.reports.make()
             # Beside a baseline in their place they go to the folder of a version that is not known yet.
             if not settings.reports.is_read(settings.output / REPORT):
-                settings.reports.refuse_foreign(names)
+                settings.reports.refuse_read(names)
 
     def _judges(self) -> Iterator[str]:
         if one := self._part.judging or self._part.pairwise:
