@@ -12,10 +12,9 @@ from gitleaks_eval.analysis.metrics import Counts, Metrics, corpus_rate_texts, r
 from gitleaks_eval.core.text import json_value, markdown
 from gitleaks_eval.judges.pair_verdict import PairVerdict
 from gitleaks_eval.judges.verdict import Call
-from gitleaks_eval.reports.comparison_places import place_cells, places_json
 from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
 from gitleaks_eval.reports.pair_judge import pair_judge_markdown
-from gitleaks_eval.reports.real_differences import real_json, real_markdown
+from gitleaks_eval.reports.real_differences import real_json, real_markdown, table_row
 from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scenarios.scenario import pool_notes
 from gitleaks_eval.scoring.comparison import Pair
@@ -24,6 +23,8 @@ from gitleaks_eval.scoring.evaluated import Evaluated
 from gitleaks_eval.scoring.scorecard import SCALE
 
 COMPARISON_SCHEMA_VERSION = "1.0"
+PLACE_GROUPS = {"path": "paths", "form": "forms of text", "git": "corners of git"}
+_SEEN = {True: "seen", False: "not seen", None: "not asked"}
 LISTED_AT_MOST = 200
 RULES_AT_MOST = 20
 PLACES_AT_MOST = 5
@@ -98,7 +99,7 @@ def comparison_json(compared: Compared) -> bytes:
         },
         {
             "pairs": [_pair(pair, compared) for pair in compared.pairs],
-            "places": places_json(compared.candidates),
+            "places": _places_json(compared.candidates),
         },
     )
     return b"".join(pieces)
@@ -182,7 +183,7 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
     yield "| Candidate | Scanner | Configuration | Decision | Documented | Score (0-5) | P | R | F1 | Scans (ms) |"
     yield "|---|---|---|---|---|--:|--:|--:|--:|--:|"
     for one in candidates:
-        yield _table_row(_candidate_cells(one))
+        yield table_row(_candidate_cells(one))
     corpora = [_corpus_cells(one, name, counts) for one in candidates for name, counts in corpora_of(one)]
     yield from _table(
         "Corpora", ("Corpus", "Candidate", "P", "R", "F1", "Found", "Not", "Wrong", "Unlabelled"), corpora
@@ -202,7 +203,7 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
     yield from _rule_table("Rules", candidates, [one.planted() for one in candidates])
     yield from _rule_table("Rules in corpora", candidates, [one.of_corpora() for one in candidates])
     headings = ("", "Place", *(markdown(one.name) for one in candidates))
-    yield from _table("Places", headings, list(place_cells(candidates)))
+    yield from _table("Places", headings, list(_place_cells(candidates)))
     for pair in compared.neighbours:
         yield from _pair_lines(pair)
     for one in candidates:
@@ -336,12 +337,42 @@ def _table(
     yield f"| {' | '.join(headings)} |"
     yield f"|{'---|' * len(headings)}"
     shown = rows[:LISTED_AT_MOST]
-    yield from map(_table_row, shown)
+    yield from map(table_row, shown)
     left_out = (len(rows) if total is None else total) - len(shown)
     if left_out:
         yield ""
         yield f"{left_out} more."
 
 
-def _table_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(map(markdown, cells))} |"
+def _place_rows(candidates: Sequence[Evaluated]) -> list[tuple[str, list[bool | None]]]:
+    """Each place that one of the candidates was asked, and whether each of them sees it (None: not asked)."""
+    maps = [one.surveyed.places if one.surveyed else {} for one in candidates]
+    return [
+        (title, [one.get(title) for one in maps]) for title in dict.fromkeys(title for one in maps for title in one)
+    ]
+
+
+def _places_json(candidates: Sequence[Evaluated]) -> list[str]:
+    """A line a place: its title, and by the name of a candidate whether it is seen (null: not asked)."""
+    return [
+        json.dumps(
+            json_value(
+                {"place": title, "seen": {one.name: is_seen for one, is_seen in zip(candidates, row, strict=True)}}
+            )
+        )
+        for title, row in _place_rows(candidates)
+    ]
+
+
+def _place_cells(candidates: Sequence[Evaluated]) -> Iterator[list[str]]:
+    """For people: of each group the places on which the candidates differ, a row each, then the others counted."""
+    rows = _place_rows(candidates)
+    for family, group in PLACE_GROUPS.items():
+        of_group = [(title.partition(":")[2], row) for title, row in rows if title.startswith(f"{family}:")]
+        for case, row in of_group:
+            if len(set(row)) > 1:
+                yield [group, case, *(_SEEN[is_seen] for is_seen in row)]
+        for is_seen, text in _SEEN.items():
+            count = sum(set(row) == {is_seen} for _, row in of_group)
+            if count:
+                yield [group, f"{count} others", *[text] * len(candidates)]

@@ -1,21 +1,17 @@
 """What a verdict speaks for, as people read it: the sentence of numbers, what fails, and what is hidden."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from itertools import islice
 
 from gitleaks_eval.checks.result import FAILED, CheckResult, failed_ids
 from gitleaks_eval.config.beside import is_of_build
-from gitleaks_eval.core.text import few, markdown, numbered
+from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.result import (
-    ALLOWLISTED,
     ENTRY,
-    NOT_ASKED,
-    NOT_SCANNED,
     OWN_RULES,
     PLACE,
     RULE,
-    SEEN,
     TOGETHER,
     Coverage,
 )
@@ -195,48 +191,3 @@ def failed_check_lines(run: Run) -> Iterator[str]:
         yield f"FAILED  {check_id} {first.name}  {scenarios}{next(iter(first.message.splitlines()), '')}"
     if len(by) > FAILED_AT_MOST:
         yield f"FAILED  {len(by) - FAILED_AT_MOST} more checks"
-
-
-def coverage_markdown(run: Run) -> Iterator[str]:
-    """The section of the scorecard; nothing without a survey."""
-    coverage = run.coverage
-    if coverage is None:
-        return
-    yield ""
-    yield "## What this verdict speaks for"
-    yield ""
-    yield f"{markdown(coverage.tested)}."
-    yield ""
-    yield "| Places | Seen | Allowlisted | Never scanned by the scanner | Not asked |"
-    yield "|---|--:|--:|--:|--:|"
-    groups = Counter((str(row["family"]), str(row["status"])) for row in coverage.places)
-    for family in dict.fromkeys(str(row["family"]) for row in coverage.places):
-        counts = (groups[family, status] for status in (SEEN, ALLOWLISTED, NOT_SCANNED, NOT_ASKED))
-        yield f"| {family} | {' | '.join(map(str, counts))} |"
-    yield from _list("Entries that hide something", coverage.hides)
-    yield from _list("Accepted entries", coverage.accepted)
-    yield from _list("What may be deleted", coverage.notices)
-    yield from _list("What fails", [line.removeprefix("FAILED").strip() for line in failed_lines(run)])
-    silent = [row for row in coverage.rules if row["status"] not in {"fires", "reported_as"}]
-    yield from _list(
-        "Rules that do not fire",
-        [
-            f"{row['rule_id']}: {row['status'].replace('_', ' ')}{_because(row['hidden_by'] or row['reason'])}"
-            for row in silent
-        ],
-    )
-
-
-def _because(text: str | None) -> str:
-    return f" ({text})" if text else ""
-
-
-def _list(title: str, listed: Sequence[str]) -> Iterator[str]:
-    if not listed:
-        return
-    yield ""
-    yield f"{title}:"
-    yield ""
-    yield from (f"- {markdown(line)}" for line in islice(listed, LISTED_AT_MOST))
-    if len(listed) > LISTED_AT_MOST:
-        yield f"- {len(listed) - LISTED_AT_MOST} more are in evaluation\\_report.json"

@@ -1,7 +1,7 @@
 """`evaluation_report.json`: everything, for programs."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
@@ -256,3 +256,18 @@ def _dimension(name: str, score: Score) -> dict[str, Any]:
 def _scenario(run: Run, name: str, score: Score) -> dict[str, Any]:
     subject = run.subjects.get(name)
     return {"name": name, **score_fields(score), "scan_attempts": subject.scan_attempts if subject else None}
+
+
+def scenario_eval(name: str, results: Sequence[CheckResult]) -> Iterator[bytes]:
+    """In pieces, the report of a scenario; passed includes not applicable, failed includes errors."""
+    passed = sum(result.outcome in {PASSED, NOT_APPLICABLE} for result in results)
+    return with_long_lists(
+        {
+            "repository": name,
+            "total_checks": len(results),
+            "passed_checks": passed,
+            "failed_checks": len(results) - passed,
+            "pass_rate": passed / len(results) if results else 0.0,
+        },
+        {"results": (json.dumps(result_fields(result)) for result in results)},
+    )

@@ -8,13 +8,12 @@ from typing import Any, Generic, TypeVar
 
 from gitleaks_eval.reports.comment import comparison_comment, run_comment
 from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
-from gitleaks_eval.reports.evaluation_report import evaluation_document, evaluation_report
+from gitleaks_eval.reports.evaluation_report import evaluation_document, evaluation_report, scenario_eval
 from gitleaks_eval.reports.fleet import FleetReport, fleet_json, fleet_markdown
 from gitleaks_eval.reports.html import comparison_page, document_of, run_page
 from gitleaks_eval.reports.in_pull_request import code_quality, sarif
 from gitleaks_eval.reports.judges import log_lines
 from gitleaks_eval.reports.run import Run
-from gitleaks_eval.reports.scenario_eval import scenario_eval
 from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
 
 # Names that others look for, too: readers of earlier reports, and what says where they are.

@@ -1,7 +1,8 @@
 """`scorecard.json` with the keys of the reference implementation, and `scorecard.md` for people."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -9,12 +10,14 @@ import gitleaks_eval
 from gitleaks_eval.analysis.matching import Match
 from gitleaks_eval.analysis.metrics import corpus_rate_texts, rate_texts
 from gitleaks_eval.checks.result import ERROR, FAILED, CheckResult, failed_ids
-from gitleaks_eval.core.text import json_value, markdown
-from gitleaks_eval.reports.coverage import coverage_markdown
+from gitleaks_eval.core.templates import markdown_page, plain
+from gitleaks_eval.core.text import json_value
+from gitleaks_eval.coverage.forms import FORMS
+from gitleaks_eval.coverage.result import ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, Coverage
+from gitleaks_eval.reports.coverage import failed_lines
 from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
-from gitleaks_eval.reports.forms import forms_markdown
 from gitleaks_eval.reports.judges import judges_markdown, llm_fields
-from gitleaks_eval.reports.run import RealEvaluation, Run
+from gitleaks_eval.reports.run import Run
 from gitleaks_eval.scenarios.scenario import pool_notes
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import THRESHOLDS, Score, score_of
@@ -63,7 +66,7 @@ def critical_failures(run: Run) -> list[CheckResult]:
 
 def scorecard_markdown(run: Run) -> bytes:
     """The scorecard as Markdown."""
-    return ("\n".join(_lines(run)) + "\n").encode("utf-8", "backslashreplace")
+    return markdown_page("scorecard.md", _values(run))
 
 
 def _reference_counts(score: Score) -> dict[str, Any]:
@@ -107,50 +110,85 @@ def _failure(result: CheckResult) -> dict[str, Any]:
     }
 
 
-def _lines(run: Run) -> Iterator[str]:
-    card, findings = run.scorecard, run.scorecard.findings
-    yield "# gitleaks-eval scorecard"
-    yield ""
+def _values(run: Run) -> dict[str, Any]:
+    """Return the values of the template."""
     marks = ["INCOMPLETE"] * run.incomplete + ["PARTIAL"] * run.partial
-    decision = card.guarded_decision or f"no decision: {run.no_decision()}"
-    yield f"**{': '.join([*marks, decision])}**"
-    yield ""
-    yield "| | |"
-    yield "|---|---|"
-    yield f"| Scanner | {markdown(_scanner(run))} |"
-    yield f"| Configuration | {markdown(_configuration(run))} |"
-    yield f"| Corpus | {len(run.scenarios)} scenarios, sha256 {run.corpus_sha256[:12]} |"
+    decision = run.scorecard.guarded_decision or f"no decision: {run.no_decision()}"
+    coverage, metrics = run.coverage, run.corpora_metrics()
+    rows = coverage.places if coverage else ()
+    groups = Counter((str(row["family"]), str(row["status"])) for row in rows)
+    return {
+        "run": run,
+        "headline": ": ".join([*marks, decision]),
+        "facts": list(_facts(run)),
+        "at_most": LISTED_AT_MOST,
+        "real_at_most": REAL_FINDINGS_SHOWN,
+        "corpora": [
+            (name, corpus_rate_texts(counts), counts)
+            for name, counts in (metrics.by_scenario.items() if metrics else ())
+        ],
+        "pool_notes": list(pool_notes(run.scenarios)),
+        "differences": [
+            (name, match, " ".join(failed_ids(run.by_scenario[name])))
+            for name, match in islice(run.differences(), LISTED_AT_MOST)
+        ],
+        "where": where,
+        "failures": [result for result in run.results if result.outcome in {FAILED, ERROR}],
+        "places": [
+            (family, [groups[family, status] for status in (SEEN, ALLOWLISTED, NOT_SCANNED, NOT_ASKED)])
+            for family in dict.fromkeys(family for family, _ in groups)
+        ],
+        "failing": [line.removeprefix("FAILED").strip() for line in failed_lines(run)],
+        "silent": list(silent_rules(coverage)) if coverage else [],
+        "forms": {
+            form: sum(found.get(form, False) for found in (coverage.forms or {}).values()) if coverage else 0
+            for form in FORMS
+        },
+        "lint": [result for result in run.lint if result.outcome in {FAILED, ERROR}],
+        "counted": counted,
+        "failed_ids": failed_ids,
+        "judges": list(judges_markdown(run.judged, run.combined)),
+    }
+
+
+def _facts(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield the rows of the first table; what is ours is marked as Markdown."""
+    card, findings = run.scorecard, run.scorecard.findings
+    yield "Scanner", _scanner(run)
+    yield "Configuration", _configuration(run)
+    yield "Corpus", plain(f"{len(run.scenarios)} scenarios, sha256 {run.corpus_sha256[:12]}")
     if run.only:
-        yield f"| Evaluated | only {', '.join(run.only)}: nothing else has a share in the decision |"
+        yield "Evaluated", plain(f"only {', '.join(run.only)}: nothing else has a share in the decision")
     if run.seed != DEFAULT_SEED:
-        yield f"| Seed | {run.seed}: other values than by default; --gitleaks-seed={run.seed} plants them again |"
-    yield f"| Generated | {run.generated_at} by {TOOL} {gitleaks_eval.__version__} |"
-    yield (
-        f"| Expected secrets | {findings.detected} of {findings.expected} found, {findings.moved} moved, "
+        yield "Seed", plain(f"{run.seed}: other values than by default; --gitleaks-seed={run.seed} plants them again")
+    yield "Generated", plain(f"{run.generated_at} by {TOOL} {gitleaks_eval.__version__}")
+    found = (
+        f"{findings.detected} of {findings.expected} found, {findings.moved} moved, "
         f"{findings.relabelled} relabelled, {findings.missed} missed, {findings.unexpected} unexpected"
         f"{f', {findings.accepted} accepted' * bool(findings.accepted)}"
-        f"{f', {findings.unlabelled} unlabelled' * bool(findings.unlabelled)} |"
+        f"{f', {findings.unlabelled} unlabelled' * bool(findings.unlabelled)}"
     )
-    if planted := [one for one in run.scenarios if not one.corpus]:
+    yield "Expected secrets", plain(found)
+    if planted := [scenario for scenario in run.scenarios if not scenario.corpus]:
         rates = rate_texts(run.planted_metrics.total)
         where_from = "" if len(planted) == len(run.scenarios) else " of what is planted"
-        yield f"| Precision, recall, F1{where_from} | {rates['precision']}, {rates['recall']}, {rates['f1']} |"
-    yield (
-        f"| Documented score | {card.score.normalized:.2f} of 5 ({card.score.rate:.1%}), "
-        f"{card.decision or 'no decision'}; {card.score.applicable_rate:.1%} of the applicable checks |"
+        rate = f"{rates['precision']}, {rates['recall']}, {rates['f1']}"
+        yield f"Precision, recall, F1{where_from}", plain(rate)
+    score = (
+        f"{card.score.normalized:.2f} of 5 ({card.score.rate:.1%}), "
+        f"{card.decision or 'no decision'}; {card.score.applicable_rate:.1%} of the applicable checks"
     )
+    yield "Documented score", plain(score)
     for reason in (*run.reasons, *filter(None, [run.crashed])):
-        yield f"| Note | {markdown(reason)} |"
-    yield from _score_table("Category", card.by_category)
-    yield from _score_table("Scenario", card.by_scenario)
-    yield from _corpora(run)
-    yield from _findings(run)
-    yield from _failures(run)
-    yield from coverage_markdown(run)
-    yield from forms_markdown(run.coverage)
-    yield from _config_lint(run)
-    yield from _repositories(run)
-    yield from judges_markdown(run.judged, run.combined)
+        yield "Note", reason
+
+
+def silent_rules(coverage: Coverage) -> Iterator[str]:
+    """Yield each rule that does not fire, with its reason."""
+    for row in coverage.rules:
+        if row["status"] not in {"fires", "reported_as"}:
+            because = row["hidden_by"] or row["reason"]
+            yield f"{row['rule_id']}: {row['status'].replace('_', ' ')}{f' ({because})' if because else ''}"
 
 
 def _scanner(run: Run) -> str:
@@ -164,58 +202,6 @@ def _configuration(run: Run) -> str:
     return f"{run.scanner['config']} (sha256 {digest[:12]})" if digest else "that of the existing analyses"
 
 
-def _score_table(title: str, scores: Any) -> Iterator[str]:
-    yield ""
-    yield f"| {title} | Passed | Failed | Not applicable | Errors | Score (0-5) |"
-    yield "|---|--:|--:|--:|--:|--:|"
-    for name, score in scores.items():
-        counts = f"{score.passed} | {score.failed} | {score.not_applicable} | {score.errors}"
-        yield f"| {markdown(name)} | {counts} | {score.normalized:.2f} |"
-
-
-def _corpora(run: Run) -> Iterator[str]:
-    metrics = run.corpora_metrics()
-    if metrics is None:
-        return
-    yield ""
-    yield "## Corpora"
-    yield ""
-    yield "What no label calls right or wrong is unlabelled, and stands in no rate."
-    yield ""
-    yield "| Corpus | Precision | Recall | F1 | Found | Not found | Wrong | Unlabelled |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
-    for name, counts in metrics.by_scenario.items():
-        rates = corpus_rate_texts(counts)
-        cells = (name, *(rates[rate] for rate in ("precision", "recall", "f1")))
-        numbers = (counts.tp, counts.fn, counts.fp, counts.unlabelled)
-        yield f"| {' | '.join([*map(markdown, cells), *map(str, numbers)])} |"
-    for note in pool_notes(run.scenarios):
-        yield ""
-        yield f"{markdown(note)}."
-
-
-def _findings(run: Run) -> Iterator[str]:
-    count = run.count_differences()
-    if not count:
-        return
-    yield ""
-    yield "| Finding | Scenario | Where | Rule | Severity | Fails |"
-    yield "|---|---|---|---|---|---|"
-    for name, match in islice(run.differences(), LISTED_AT_MOST):
-        fails = " ".join(failed_ids(run.by_scenario[name]))
-        yield (
-            f"| {match.fate} | {markdown(name)} | {markdown(where(match))} | {markdown(match.rule_id)} | "
-            f"{match.severity or ''} | {fails} |"
-        )
-    for name, match in islice(run.differences(), LISTED_AT_MOST):
-        if hidden := run.hidden_by(name, match):
-            yield ""
-            yield f"{markdown(name)}: {markdown(where(match))} ({markdown(match.rule_id)}): {markdown(hidden)}."
-    if count > LISTED_AT_MOST:
-        yield ""
-        yield f"{count - LISTED_AT_MOST} more are in evaluation\\_report.json."
-
-
 def where(match: Match) -> str:
     """`file:line`, and where or as what it was reported when that differs."""
     place = match.place
@@ -226,69 +212,8 @@ def where(match: Match) -> str:
     return place
 
 
-def _config_lint(run: Run) -> Iterator[str]:
-    faults = [result for result in run.lint if result.outcome in {FAILED, ERROR}]
-    if faults:
-        yield ""
-        yield "## Config lint"
-        yield ""
-        yield from (f"- {result.check_id} {result.name}: {markdown(result.message)}" for result in faults)
-
-
-def _repositories(run: Run) -> Iterator[str]:
-    if not run.repositories:
-        return
-    yield ""
-    yield "## Real repositories"
-    yield ""
-    yield "They have no ground truth: they enter no score and no decision."
-    yield ""
-    yield "| Repository | Commit | Findings by rule | By severity | Suppressions | Failed checks |"
-    yield "|---|---|---|---|--:|---|"
-    for one in run.repositories:
-        if one.left is None:
-            yield f"| {markdown(one.name)} | | {markdown(one.problem or '')} | | | |"
-            continue
-        commit = one.left["commit"][:12] + (" (shallow: history is cut off)" if one.left["shallow"] else "")
-        obeyed = sum(suppression["obeyed"] for suppression in one.left["suppressions"])
-        hidden = f"{one.left['suppressions_total']}" + (f" ({obeyed} obeyed)" if obeyed else "")
-        cells = (one.name, commit, counted(one.by_rule), counted(one.by_severity), hidden)
-        yield f"| {' | '.join(map(markdown, cells))} | {' '.join(failed_ids(one.results))} |"
-    yield from _real_findings(run.repositories)
-
-
-def _real_findings(repositories: Sequence[RealEvaluation]) -> Iterator[str]:
-    if not any(one.findings for one in repositories):
-        return
-    yield ""
-    yield "| Repository | Finding | Rule | Severity | Commit | In HEAD |"
-    yield "|---|---|---|---|---|---|"
-    for one in repositories:
-        for finding in one.findings[:REAL_FINDINGS_SHOWN]:
-            place, in_head = f"{finding['file_path']}:{finding['line_number']}", finding["in_current_head"]
-            cells = (one.name, place, finding["rule_id"], finding["severity"], finding["commit_hash"][:12])
-            yield f"| {' | '.join(map(markdown, cells))} | {'yes' if in_head else 'no'} |"
-        if (more := len(one.findings) - REAL_FINDINGS_SHOWN) > 0:
-            yield f"| {markdown(one.name)} | {more} more: see its analysis | | | | |"
-
-
 def counted(counts: Mapping[str, int] | None) -> str:
     """`private-key 2, jwt 1`: the most first."""
     ordered = sorted((counts or {}).items(), key=lambda item: (-item[1], item[0]))
     shown = ", ".join(f"{name} {count}" for name, count in ordered[:20])
     return f"{shown} and {len(ordered) - 20} more" if len(ordered) > 20 else shown or "none"
-
-
-def _failures(run: Run) -> Iterator[str]:
-    failures = [result for result in run.results if result.outcome in {FAILED, ERROR}]
-    if not failures:
-        return
-    yield ""
-    yield "| Check | Scenario | Outcome | Message |"
-    yield "|---|---|---|---|"
-    for result in failures[:LISTED_AT_MOST]:
-        cells = (f"{result.check_id} {result.name}", result.scenario or "", result.outcome, result.message)
-        yield f"| {' | '.join(map(markdown, cells))} |"
-    if len(failures) > LISTED_AT_MOST:
-        yield ""
-        yield f"{len(failures) - LISTED_AT_MOST} more are in evaluation\\_report.json."
