@@ -2,10 +2,12 @@
 
 import contextlib
 import errno
+import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -17,7 +19,7 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
 def product_of(place: Path) -> Path:
-    """The file in which `made_once` keeps what it has made for a place: beside it, as all else of that place."""
+    """The file in which what is made for a place is kept: beside it, as all else of that place."""
     return place.with_name(f"{place.name}.made")
 
 
@@ -26,7 +28,16 @@ def failure_of(place: Path) -> Path:
     return place.with_name(f"{place.name}.failed")
 
 
-def made_once(place: Path, make: Callable[[], bytes]) -> Path:
+def made_once(place: Path, make: Callable[[], Any]) -> Any:
+    """Return what `make` returns, as JSON keeps it: it runs once per run, in the process that asks first.
+
+    Raises:
+        EvaluationError: when `make` failed, each time with the same text.
+    """
+    return json.loads(file_made_once(place, lambda: json.dumps(make()).encode()).read_bytes())
+
+
+def file_made_once(place: Path, make: Callable[[], bytes]) -> Path:
     """Return the file with what `make` returns: it runs once per run, in the process that asks first.
 
     Raises:

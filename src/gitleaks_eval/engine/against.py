@@ -1,8 +1,8 @@
 """What the scanners are asked beside, to hold a candidate against the baseline; each question once a run."""
 
-import json
 import os
 from collections.abc import Collection
+from typing import Any
 
 from gitleaks_eval.core.sharing import made_once, turn
 from gitleaks_eval.coverage.against import silent_rules
@@ -43,15 +43,14 @@ def silent_for(session: Session, candidate: Candidate) -> tuple[Collection[str] 
     if session.settings.baseline or not session.settings.surveys or candidate is baseline:
         return None, ()
 
-    def make() -> bytes:
+    def make() -> Any:
         before = surveyed(session, baseline)
         fires = {str(row["rule_id"]) for row in before.rules if row["status"] in FOUND}
         theirs, mine = (session.subject(one.name, before.seed) for one in (baseline, candidate))
         askers = asker_of(session, baseline.name, before.seed), asker_of(session, candidate.name, before.seed)
         accepted = accepted_of(session, candidate)
         with turn(session.turns(candidate.name), max(1, os.cpu_count() or 1)):
-            return json.dumps(silent_rules(theirs, mine, fires, askers, accepted)).encode()
+            return silent_rules(theirs, mine, fires, askers, accepted)
 
-    path = made_once(session.workbench(candidate.name).folder / "against", make)
-    silent, accepted = json.loads(path.read_bytes())
+    silent, accepted = made_once(session.workbench(candidate.name).folder / "against", make)
     return frozenset(silent), frozenset(accepted)

@@ -1,12 +1,12 @@
 """The clones of real repositories: made once a run, and shared by all candidates."""
 
 import contextlib
-import json
 import shutil
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from gitleaks_eval.core.progress import UNDER_WAY, under_way
 from gitleaks_eval.core.sharing import made_once
@@ -25,12 +25,12 @@ def shared_clone(bench: Bench, repository: RealRepository, stop: threading.Event
     """
     folder = clone_folder(bench, repository.name)
 
-    def make() -> bytes:
+    def make() -> Any:
         with under_way(bench.root / UNDER_WAY, f"cloning {printable(repository.name)}"):
             made = clone(repository, folder / "clone", bench.timeout_seconds, stop, bench.clone_bytes)
-        return json.dumps({**asdict(made), "path": str(made.path)}).encode()
+        return {**asdict(made), "path": str(made.path)}
 
-    made = json.loads(made_once(folder / "clone", make).read_bytes())
+    made = made_once(folder / "clone", make)
     return Clone(**{**made, "path": Path(made["path"])})
 
 
@@ -41,10 +41,10 @@ def shared_readable(bench: Bench, name: str, path: Path) -> Readable:
         EvaluationError: when git cannot read it, or not in time.
     """
 
-    def make() -> bytes:
-        return json.dumps(asdict(readable(path, bench.timeout_seconds))).encode()
+    def make() -> Any:
+        return asdict(readable(path, bench.timeout_seconds))
 
-    return Readable(**json.loads(made_once(clone_folder(bench, name) / "readable", make).read_bytes()))
+    return Readable(**made_once(clone_folder(bench, name) / "readable", make))
 
 
 @contextlib.contextmanager

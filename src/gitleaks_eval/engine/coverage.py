@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.progress import UNDER_WAY, under_way
-from gitleaks_eval.core.sharing import made_once, product_of, turn
+from gitleaks_eval.core.sharing import file_made_once, product_of, turn
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.accepting import accepted_entries
 from gitleaks_eval.coverage.asker import Asker
@@ -143,7 +143,7 @@ def surveyed(session: Session, candidate: Candidate) -> Coverage:
         with session.workbench(candidate.name).refusing():
             return json.dumps(_survey(session, candidate).as_json()).encode()
 
-    return _read(made_once(place, make))
+    return _read(file_made_once(place, make))
 
 
 def start_survey(session: Session, candidate: Candidate) -> None:

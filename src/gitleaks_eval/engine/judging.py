@@ -13,7 +13,7 @@ from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.progress import UNDER_WAY, under_way
-from gitleaks_eval.core.sharing import failure_of, made_once, product_of
+from gitleaks_eval.core.sharing import failure_of, file_made_once, product_of
 from gitleaks_eval.core.text import numbered
 from gitleaks_eval.engine.judging_context import Context, context_of, saved_context
 from gitleaks_eval.engine.session import Session
@@ -84,7 +84,7 @@ class Judging:
             EvaluationError: when nobody could be asked at all.
         """
         folder = self._session.folder
-        judged = _judged_from_json(made_once(folder / _PLACE, self._judge).read_bytes())
+        judged = _judged_from_json(file_made_once(folder / _PLACE, self._judge).read_bytes())
         verdicts = judged.by_mode[case.mode].verdicts
         return next(verdict for verdict in verdicts if verdict.dimension == case.judge.dimension)
 

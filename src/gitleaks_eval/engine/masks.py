@@ -28,8 +28,7 @@ def subject_masks(unit: Unit, stop: threading.Event | None = None) -> Masks:
     Raises:
         EvaluationError: when they cannot be made.
     """
-    path = made_once(masks_place(unit.bench, unit.subject.name), lambda: json.dumps(asdict(_made(unit, stop))).encode())
-    return Masks(**json.loads(path.read_bytes()))
+    return Masks(**made_once(masks_place(unit.bench, unit.subject.name), lambda: asdict(_made(unit, stop))))
 
 
 def masks_made(bench: Bench, name: str) -> Masks:

@@ -1,23 +1,32 @@
-"""Why the secrets that a run misses are missed: the entries of the configuration that hide them."""
+"""Why the secrets that a run misses are missed: the entries of the configuration that hide them, or their rule."""
 
-import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from gitleaks_eval.analysis.matching import MISSED, Match, Matching
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.config.hiding import NOTHING_HIDES, hiding_entries, rule_ids
 from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.coverage.explained_text import Text
+from gitleaks_eval.coverage.explaining import explain
+from gitleaks_eval.engine.asking import asker_of
 from gitleaks_eval.engine.scans import scan_with
+from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.workbench import Workbench
+from gitleaks_eval.repositories.head import head_files
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import ExpectedFinding, Scenario
 
 # A gate must end: with many misses the first ones say enough.
 SCENARIOS_AT_MOST = 10
 SECONDS_AT_MOST = 60
+# Of those that no entry hides.
+STOPPED_AT_MOST = 10
+STOPPED_SECONDS_AT_MOST = 30
+LARGEST = 1 << 20
 
 Hidden = dict[tuple[str, Place], str]
 
@@ -29,7 +38,7 @@ def hidden_findings(
     baseline: Configuration | None,
     root: Path,
 ) -> Hidden:
-    """By scenario and (file, line, rule), what hides a missed finding, as people read it.
+    """Return by scenario and (file, line, rule) what hides a missed finding, as people read it.
 
     It is found by scanning, once a run.
 
@@ -40,7 +49,7 @@ def hidden_findings(
     if configuration is None or not configuration.chain or not missing:
         return {}
 
-    def make() -> bytes:
+    def make() -> Any:
         ends = time.monotonic() + SECONDS_AT_MOST
         rows = []
         for scenario, findings in missing[:SCENARIOS_AT_MOST]:
@@ -58,14 +67,43 @@ def hidden_findings(
                 if text == NOTHING_HIDES:
                     text = _dropped(finding, configuration, baseline, root) or text
                 rows.append([scenario.name, masks(finding.file_path), finding.line_number, finding.rule_id, text])
-        return json.dumps(rows).encode()
+        return rows
 
-    found = json.loads(made_once(workbench.folder / "hidden", make).read_bytes())
+    found = made_once(workbench.folder / "hidden", make)
     return {(name, (path, line, rule)): text for name, path, line, rule, text in found}
 
 
+def why_missed(session: Session, candidate: str, missed: Sequence[tuple[Scenario, Place]]) -> Hidden:
+    """Return by scenario and (file, line, rule) what stops the rule, in the words of `explain`.
+
+    What stands in the history alone is left out.
+
+    Raises:
+        EvaluationError: when a scan fails.
+    """
+    if not missed:
+        return {}
+
+    ends, said = time.monotonic() + STOPPED_SECONDS_AT_MOST, {}
+    seed, workbench = session.settings.seed, session.workbench(candidate)
+    subject, asker = session.subject(candidate, seed), asker_of(session, candidate, seed)
+    for scenario, place in missed[:STOPPED_AT_MOST]:
+        shown_path, line, rule_id = place
+        # Asked by its real path, which the scanner knows.
+        path = workbench.masks(scenario).undone(shown_path)
+        files = head_files(workbench.repository(scenario).path, LARGEST)
+        content = next((file.content for file in files if file.path == path.encode()), None)
+        if content is None or time.monotonic() > ends:
+            continue
+        found = explain(subject, asker, Text(path, content, line), session.settings.root, {rule_id})
+        for stopped in found.stopped:
+            if stopped.rule_id == rule_id:
+                said[scenario.name, place] = stopped.words.replace(path, shown_path)
+    return said
+
+
 def places(workbench: Workbench, scenario: Scenario, configuration: Configuration) -> list[Place]:
-    """File, line and rule of each finding in a scenario, with another configuration.
+    """Return file, line and rule of each finding in a scenario, with another configuration.
 
     Raises:
         EvaluationError: when the scan failed.

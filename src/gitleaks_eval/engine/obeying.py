@@ -1,11 +1,11 @@
 """What one version obeys in a configuration and the other ignores, and which planted secrets are lost for it."""
 
-import json
 import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from gitleaks_eval.core.sharing import made_once, turn
 from gitleaks_eval.coverage.against import entries_titled, in_common, obeyed_since
@@ -58,7 +58,7 @@ def lost_by_obeying(obeyed: Obeyed, workbench: Workbench, turns: Path, scenario:
     if subject is None or not obeyed.entries:
         return frozenset()
 
-    def make() -> bytes:
+    def make() -> Any:
         repository = workbench.repository(scenario)
         with tempfile.TemporaryDirectory(prefix="config-", dir=workbench.folder) as folder:
             layers = without(subject.layers, [entry.spot for entry in obeyed.entries])
@@ -67,7 +67,7 @@ def lost_by_obeying(obeyed: Obeyed, workbench: Workbench, turns: Path, scenario:
                 scan = scanner.scan(repository.path)
         masks = workbench.masks(scenario)
         rows = {(masks(one["File"]), one["StartLine"], one["RuleID"]) for one in scan.findings}
-        return json.dumps(sorted(rows)).encode()
+        return sorted(rows)
 
-    path = made_once(workbench.folder / "disobeying" / scenario.name, make)
-    return frozenset((file, line, rule) for file, line, rule in json.loads(path.read_bytes()))
+    found = made_once(workbench.folder / "disobeying" / scenario.name, make)
+    return frozenset((file, line, rule) for file, line, rule in found)

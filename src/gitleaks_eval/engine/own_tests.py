@@ -1,9 +1,9 @@
 """Tests that users wrote of their rules: all of a candidate's in one scan, made once a run."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from gitleaks_eval.config.beside import FINDS, LARGEST, Beside, RuleTest, refuse
 from gitleaks_eval.config.tables import tables, value_of
@@ -58,11 +58,10 @@ def own_verdicts(
         EvaluationError: when the scan failed, or did not find what vouches for it.
     """
 
-    def make() -> bytes:
-        return json.dumps({name: asdict(one) for name, one in _scanned(subject, besides, asker, root).items()}).encode()
+    def make() -> Any:
+        return {name: asdict(one) for name, one in _scanned(subject, besides, asker, root).items()}
 
-    left = json.loads(made_once(folder, make).read_bytes())
-    return {name: Verdict(**verdict) for name, verdict in left.items()}
+    return {name: Verdict(**verdict) for name, verdict in made_once(folder, make).items()}
 
 
 def _scanned(subject: Subject, besides: Sequence[Beside], asker: Asker, root: Path) -> dict[str, Verdict]:

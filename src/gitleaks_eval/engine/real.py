@@ -1,6 +1,5 @@
 """Two candidates on the real repositories: what each pair differs in, and why; made once a run."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import starmap
@@ -57,11 +56,11 @@ def compared_repository(session: Session, baseline: str, candidate: str, reposit
     names = [one.name for one in session.settings.candidates]
     folder = session.folder / "compared" / f"{names.index(baseline)}-{names.index(candidate)}" / repository.name
 
-    def make() -> bytes:
+    def make() -> Any:
         sides = [_found(session, name, repository) for name in (baseline, candidate)]
-        return json.dumps(_left(_comparison(session, (baseline, candidate), repository, *sides))).encode()
+        return _left(_comparison(session, (baseline, candidate), repository, *sides))
 
-    return _read(json.loads(made_once(folder, make).read_bytes()))
+    return _read(made_once(folder, make))
 
 
 def _found(session: Session, name: str, repository: RealRepository) -> FoundInReal:

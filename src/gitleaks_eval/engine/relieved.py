@@ -144,9 +144,8 @@ def relieved_of(session: Session, candidate: Candidate, entries: Collection[Entr
     relieved = _without(candidate.configuration, entries)
     folder = Path(bench.folder) / f"relieved-{relieved.sha256[:16]}"
     folder.mkdir(exist_ok=True)
-    copied = made_once(folder / "copied", lambda: str(copy_configuration(relieved, folder)).encode())
+    config = made_once(folder / "copied", lambda: str(copy_configuration(relieved, folder)))
     changed = replace(bench.under_test, candidate=replace(bench.candidate, configuration=relieved))
-    config = copied.read_text(encoding="utf-8")
     return session.workbench_of(replace(bench, under_test=changed, folder=str(folder), config=config))
 
 

@@ -86,7 +86,7 @@ def reported(unit: Unit, bench: Bench, stop: threading.Event | None = None) -> R
         EvaluationError: when nothing is known; it names the subject, and has the same text each time.
     """
     place = reported_place(Path(bench.folder), unit.subject.name)
-    document = json.loads(made_once(place, lambda: _document(unit, bench, stop)).read_bytes())
+    document = made_once(place, lambda: _document(unit, bench, stop))
     return Reported(**{**document, "provenance": Provenance(**document["provenance"])})
 
 
@@ -107,7 +107,7 @@ def reported_values(bench: Bench, name: str) -> set[str]:
     return {value for value in values if value not in rule_ids}
 
 
-def _document(unit: Unit, bench: Bench, stop: threading.Event | None) -> bytes:
+def _document(unit: Unit, bench: Bench, stop: threading.Event | None) -> dict[str, Any]:
     subject = unit.subject
     what = "repository" if isinstance(subject, RealRepository) else "scenario"
     try:
@@ -118,7 +118,7 @@ def _document(unit: Unit, bench: Bench, stop: threading.Event | None) -> bytes:
     except EvaluationError as error:
         problem = f"{what} {subject.name}: {error}"
     else:
-        return json.dumps(_as_document(found)).encode()
+        return _as_document(found)
     # The scanner's own words may quote what it scanned.
     if reveals(problem, frozenset(secret.value for secret in (*unit.planted, *unit.canary))):
         problem = f"{what} {subject.name}: the scan failed; its message quotes a planted secret and is withheld"

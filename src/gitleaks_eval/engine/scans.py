@@ -1,7 +1,6 @@
 """Build a repository, take a turn, scan, and accept the scan only if git and the canary confirm it."""
 
 import contextlib
-import json
 import os
 import tempfile
 import threading
@@ -180,7 +179,7 @@ def prove(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None 
     Raises:
         EvaluationError: when there is no scanner, or it found none of them; each time with the same text.
     """
-    counters = json.loads(scanned_canary(bench, secrets, stop).read_bytes())
+    counters = scanned_canary(bench, secrets, stop)
     canary = Canary(canary_repository(bench, secrets), tuple(secrets), **counters)
     owed = owed_in(Path(bench.folder)) if bench.owes_canary else None
     return ProvenScanner(replace(scanner_of(bench, stop), planted=True), canary, Path(bench.turns), owed)
@@ -196,15 +195,15 @@ def _count(file: Path) -> None:
         opened.write(b".")
 
 
-def scanned_canary(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None = None) -> Path:
-    """Scan the canary once per run, across processes; return the file that says which counters its log had.
+def scanned_canary(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None = None) -> dict[str, bool]:
+    """Scan the canary once per run, across processes; return which counters its log had.
 
     Raises:
         EvaluationError: as `prove`.
     """
     repository = canary_repository(bench, secrets)
 
-    def make() -> bytes:
+    def make() -> Any:
         scanner = replace(scanner_of(bench, stop), planted=True)
         try:
             with scan_under_way(Path(bench.turns), scanner.build, "the canary"):
@@ -215,10 +214,10 @@ def scanned_canary(bench: Bench, secrets: Sequence[Secret], stop: threading.Even
             said = []
         if said:
             raise EvaluationError(*said)
-        counters = {"counts_commits": scan.commits is not None, "counts_bytes": scan.added_bytes is not None}
-        return json.dumps(counters).encode()
+        return {"counts_commits": scan.commits is not None, "counts_bytes": scan.added_bytes is not None}
 
-    return made_once(Path(bench.folder) / "canary" / "checked", make)
+    counters: dict[str, bool] = made_once(Path(bench.folder) / "canary" / "checked", make)
+    return counters
 
 
 def refused_lines(bench: Bench, build: ScannerBuild) -> list[str]:
@@ -245,11 +244,10 @@ def canary_repository(bench: Bench, secrets: Sequence[Secret]) -> BuiltRepositor
     """
     folder = Path(bench.folder) / "canary" / "built"
 
-    def make() -> bytes:
-        return json.dumps(asdict(build_canary(folder / "product", secrets).readable)).encode()
+    def make() -> Any:
+        return asdict(build_canary(folder / "product", secrets).readable)
 
-    counted = json.loads(made_once(folder, make).read_bytes())
-    return BuiltRepository(folder / "product" / "repository", Readable(**counted))
+    return BuiltRepository(folder / "product" / "repository", Readable(**made_once(folder, make)))
 
 
 def scan_with(scanner: Scanner, configuration: Configuration, repository: Path) -> Scan:
@@ -272,9 +270,9 @@ def scenario_repository(bench: Bench, scenario: Scenario, recipe: Recipe | None)
         folder = Path(bench.folder) / "corpora" / scenario.name
         made = made_once(
             Path(bench.folder) / "corpora-made" / scenario.name,
-            lambda: json.dumps(asdict(corpus_repository(scenario, folder).readable)).encode(),
+            lambda: asdict(corpus_repository(scenario, folder).readable),
         )
-        return BuiltRepository(folder / "repository", Readable(**json.loads(made.read_bytes())))
+        return BuiltRepository(folder / "repository", Readable(**made))
     if recipe is None:
         raise EvaluationError(f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis")
     return built_repository(recipe, f"recipe {scenario.recipe}", bench.kept_in)

@@ -9,7 +9,7 @@ from typing import Any
 from gitleaks_eval.analysis.analyse import envelope_of
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.sharing import file_made_once
 from gitleaks_eval.engine.masks import subject_masks
 from gitleaks_eval.engine.real_findings import leave_findings
 from gitleaks_eval.engine.reported import Unit, reported
@@ -26,7 +26,7 @@ def run_unit(unit: Unit, stop: threading.Event | None = None) -> Path:
         EvaluationError: when there is no analysis; it names the subject, and has the same text each time.
     """
     place = analysis_place(Path(unit.bench.folder), unit.subject.name)
-    return made_once(place, lambda: _document(unit, stop))
+    return file_made_once(place, lambda: _document(unit, stop))
 
 
 def _document(unit: Unit, stop: threading.Event | None) -> bytes:

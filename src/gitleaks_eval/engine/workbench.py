@@ -8,7 +8,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecu
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gitleaks_eval.analysis.envelope import Analysis, read_analysis
 from gitleaks_eval.analysis.matched import MatchedScenario, matched_scenario
@@ -30,6 +30,8 @@ from gitleaks_eval.scenarios.secrets import Secret
 
 # How many bytes of analyses are kept in memory.
 KEPT_BYTES = 4 << 20
+
+Made = TypeVar("Made")
 
 
 class Workbench:
@@ -63,7 +65,7 @@ class Workbench:
         self._executor = executor or ThreadPoolExecutor((os.cpu_count() or 1) + 1, "gitleaks-eval")
         self._ahead: dict[str, Future[Path]] = {}
         self._beside: list[Future[object]] = []
-        self._canary_ahead: Future[Path] | None = None
+        self._canary_ahead: Future[dict[str, bool]] | None = None
         self._kept: dict[str, Analysis] = {}
         self._kept_bytes = 0
         self._failures: dict[str, str] = {}
@@ -259,7 +261,7 @@ class Workbench:
     def _policy(self) -> SeverityPolicy:
         return load_policy(Path(self.bench.severity_policy))
 
-    def _submit(self, make: Callable[..., Path], *arguments: object) -> Future[Path]:
+    def _submit(self, make: Callable[..., Made], *arguments: object) -> Future[Made]:
         # An event cannot travel to another process: what runs there ends by itself.
         return self._executor.submit(make, *arguments, self._stop if self._threads else None)
 

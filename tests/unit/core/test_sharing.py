@@ -9,14 +9,14 @@ import pytest
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.resources import PACKAGE
-from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.sharing import file_made_once
 
 # One module of each folder of the package.
 MODULES = sorted({path.parent: path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")}.values())
 
 
 def product(place: Path, text: str) -> bytes:
-    return made_once(place, text.encode).read_bytes()
+    return file_made_once(place, text.encode).read_bytes()
 
 
 def test_a_product_is_made_once_whichever_process_comes_first(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_failure_is_made_once_and_has_the_same_text_each_time(tmp_path: Path) 
 
     for make in (fails, b"later".strip):
         with pytest.raises(EvaluationError) as caught:
-            made_once(tmp_path / "it", make)
+            file_made_once(tmp_path / "it", make)
         assert str(caught.value) == "first line\nsecond line"
 
 
@@ -47,6 +47,6 @@ def test_a_fault_in_any_sub_package_names_its_place_and_not_what_it_was_about(tm
     names = {"json": json}
     exec(compile("\n\ndef broken():\n    json.loads('something secret')", PACKAGE / module, "exec"), names)  # noqa: S102
     with pytest.raises(EvaluationError) as caught:
-        made_once(tmp_path / "it", names["broken"])  # type: ignore[arg-type]
+        file_made_once(tmp_path / "it", names["broken"])  # type: ignore[arg-type]
     place = f"JSONDecodeError at {module.as_posix()}:4"
     assert str(caught.value) == f"a fault of gitleaks-eval itself: {place}; please report it"
