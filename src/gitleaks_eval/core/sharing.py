@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -71,9 +72,9 @@ def _no_room(error: Exception) -> str | None:
 
 
 @contextlib.contextmanager
-def turn(folder: Path, cores: int) -> Iterator[None]:
-    """Wait for one of as many turns as there are cores; all processes of the run share them."""
-    lock = _free(_slots(folder, cores))
+def turn(folder: Path, at_most: int | None = None) -> Iterator[None]:
+    """Wait for one of so many turns, else as many as there are cores; all processes of the run share them."""
+    lock = _free(_slots(folder, at_most))
     try:
         yield
     finally:
@@ -81,11 +82,11 @@ def turn(folder: Path, cores: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def all_turns(folder: Path, cores: int) -> Iterator[None]:
+def all_turns(folder: Path) -> Iterator[None]:
     """Wait until nobody else has a turn."""
     with contextlib.ExitStack() as stack:
         # In a fixed order, so that two who want this do not block each other.
-        for lock in _slots(folder, cores):
+        for lock in _slots(folder):
             stack.enter_context(lock)
         yield
 
@@ -99,7 +100,9 @@ def _free(locks: Sequence[FileLock]) -> FileLock:
         time.sleep(POLL_SECONDS)
 
 
-def _slots(folder: Path, cores: int) -> list[FileLock]:
+def _slots(folder: Path, at_most: int | None = None) -> list[FileLock]:
     folder.mkdir(parents=True, exist_ok=True)
     # Not singletons: threads of one process take turns, too.
-    return [FileLock(folder / f"turn-{index}.lock", is_singleton=False) for index in range(cores)]
+    return [
+        FileLock(folder / f"turn-{index}.lock", is_singleton=False) for index in range(at_most or os.cpu_count() or 1)
+    ]

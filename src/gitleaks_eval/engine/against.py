@@ -1,6 +1,5 @@
 """What the scanners are asked beside, to hold a candidate against the baseline; each question once a run."""
 
-import os
 from collections.abc import Collection
 from typing import Any
 
@@ -43,14 +42,16 @@ def silent_for(session: Session, candidate: Candidate) -> tuple[Collection[str] 
     if session.settings.baseline or not session.settings.surveys or candidate is baseline:
         return None, ()
 
+    workbench = session.workbench(candidate.name)
+
     def make() -> Any:
         before = surveyed(session, baseline)
         fires = {str(row["rule_id"]) for row in before.rules if row["status"] in FOUND}
         theirs, mine = (session.subject(one.name, before.seed) for one in (baseline, candidate))
         askers = asker_of(session, baseline.name, before.seed), asker_of(session, candidate.name, before.seed)
         accepted = accepted_of(session, candidate)
-        with turn(session.turns(candidate.name), max(1, os.cpu_count() or 1)):
+        with turn(workbench.turns):
             return silent_rules(theirs, mine, fires, askers, accepted)
 
-    silent, accepted = made_once(session.workbench(candidate.name).folder / "against", make)
+    silent, accepted = made_once(workbench.folder / "against", make)
     return frozenset(silent), frozenset(accepted)

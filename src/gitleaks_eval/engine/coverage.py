@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -169,7 +168,7 @@ def verdict_of(session: Session, candidate: Candidate, case: Case) -> Verdict:
     folder.mkdir(exist_ok=True)
     asker = Asker(scanning(scanner), folder, session.settings.seed)
     besides = session.beside[candidate.name]
-    with turn(session.turns(candidate.name), max(1, os.cpu_count() or 1)), workbench.refusing():
+    with turn(workbench.turns), workbench.refusing():
         verdicts = own_verdicts(subject, besides, asker, folder / "scanned", session.settings.root)
     return verdicts[case.key]
 
@@ -200,12 +199,11 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     # Those of the scanner's own rules are asked for by many runs, those of a user's configuration by few.
     kept = not configuration.chain and workbench.kept_in is None and not asks_forms
     asker = asker_of(session, candidate.name, settings.seed, kept=kept)
-    turns = session.turns(candidate.name)
     title = candidate.name or configuration.title(settings.root)
     asked = Asked(settings.seed, None, large=asks_forms, kept_in=workbench.kept_in)
 
     def places_seen(own: OwnRule | None, asked: Asked = asked) -> PlacesMap:
-        with _taking_turn(turns, f"the usual places, with {title}"):
+        with _taking_turn(workbench.turns, f"the usual places, with {title}"):
             return survey(scanner, configuration, replace(asked, own=own), _naming(session))
 
     def hidden_usually(own: OwnRule | None, now: PlacesMap) -> Hidden:
@@ -216,7 +214,7 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     has_default = not configuration.chain or configuration.chain[-1].extends_default
     with ThreadPoolExecutor(1, "gitleaks-eval-places") as beside:
         ahead = beside.submit(places_seen, None) if has_default else None
-        with _taking_turn(turns, f"samples of rules, with {title}"):
+        with _taking_turn(workbench.turns, f"samples of rules, with {title}"):
             firing = ask_rules(subject, asker)
             # What is accepted was counted with the usual values: of others an entry may hide more by chance.
             usual = replace(subject, seed=DEFAULT_SEED)
@@ -255,7 +253,7 @@ def _with_unreadable(coverage: Coverage, subject: Subject, firing: Firing) -> Co
 
 @contextlib.contextmanager
 def _taking_turn(turns: Path, title: str) -> Iterator[None]:
-    with turn(turns, os.cpu_count() or 1), under_way(turns.parent / UNDER_WAY, f"scanning {printable(title)}"):
+    with turn(turns), under_way(turns.parent / UNDER_WAY, f"scanning {printable(title)}"):
         yield
 
 

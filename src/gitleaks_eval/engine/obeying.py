@@ -1,6 +1,5 @@
 """What one version obeys in a configuration and the other ignores, and which planted secrets are lost for it."""
 
-import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +47,7 @@ def obeyed_beside(candidate: Subject, baseline: Subject | Evaluated) -> Obeyed:
     return Obeyed(candidate, tuple(starts), "; ".join(said))
 
 
-def lost_by_obeying(obeyed: Obeyed, workbench: Workbench, turns: Path, scenario: Scenario) -> frozenset[Place]:
+def lost_by_obeying(obeyed: Obeyed, workbench: Workbench, scenario: Scenario) -> frozenset[Place]:
     """The findings (file, line, rule) of a scenario that the candidate has where it ignores these entries, too.
 
     Raises:
@@ -63,7 +62,7 @@ def lost_by_obeying(obeyed: Obeyed, workbench: Workbench, turns: Path, scenario:
         with tempfile.TemporaryDirectory(prefix="config-", dir=workbench.folder) as folder:
             layers = without(subject.layers, [entry.spot for entry in obeyed.entries])
             scanner = replace(workbench.scanner, config=write_layers(layers, Path(folder)))
-            with turn(turns, max(1, os.cpu_count() or 1)):
+            with turn(workbench.turns):
                 scan = scanner.scan(repository.path)
         masks = workbench.masks(scenario)
         rows = {(masks(one["File"]), one["StartLine"], one["RuleID"]) for one in scan.findings}

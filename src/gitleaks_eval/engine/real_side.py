@@ -1,6 +1,5 @@
 """One of two candidates, as what it does not report is explained: its configuration taken apart, and its scanner."""
 
-import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -162,7 +161,7 @@ class Side:
         self.budget.take()
         with tempfile.TemporaryDirectory(prefix="config-", dir=self.folder) as folder:
             config = self.scanner.config if layers is None else write_layers(layers, Path(folder))
-            with turn(self.turns, os.cpu_count() or 1):
+            with turn(self.turns):
                 scan = replace(self.scanner, config=config).scan(repository.path, obey_allow=False)
         if problem := unread(scan, repository.readable):
             raise EvaluationError(f"a scan of an excerpt does not count: {problem}")
@@ -209,6 +208,6 @@ def side_of(session: Session, name: str, repository: RealRepository, folder: Pat
         keyed=Keyed(bytes.fromhex(workbench.bench.value_key)),
         root=root,
         folder=folder,
-        turns=session.turns(name),
+        turns=workbench.turns,
         budget=budget,
     )

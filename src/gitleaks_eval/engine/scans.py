@@ -1,7 +1,6 @@
 """Build a repository, take a turn, scan, and accept the scan only if git and the canary confirm it."""
 
 import contextlib
-import os
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -76,11 +75,11 @@ class ProvenScanner:
         Raises:
             EvaluationError: when a scan is not accepted, or two of them found different secrets.
         """
-        with turn(self.turns, _cores()), self._under_way(scenario.name):
+        with turn(self.turns), self._under_way(scenario.name):
             there = self.scanner.to_read(repository)
             scans = [self._accepted(repository, there, cores=cores_beside_others(there.added_bytes))]
         while len(scans) <= ATTEMPTS_ALONE and _over_threshold(scans, scenario.expected):
-            with all_turns(self.turns, _cores()), self._under_way(scenario.name):
+            with all_turns(self.turns), self._under_way(scenario.name):
                 scans.append(self._accepted(repository, there))
         if len({_found(scan) for scan in scans}) > 1:
             raise EvaluationError(f"{len(scans)} scans of one repository reported different findings")
@@ -101,7 +100,7 @@ class ProvenScanner:
             EvaluationError: when the scan is not accepted, or git takes too long to count.
         """
         scanner = replace(scanner, planted=False)
-        with turn(self.turns, _cores()), self._under_way(name):
+        with turn(self.turns), self._under_way(name):
             repository = BuiltRepository(path, count())
             there = scanner.to_read(repository)
             scan = scanner.scan(path, obey_allow=production, ignore_lists=production)
@@ -116,7 +115,7 @@ class ProvenScanner:
         Raises:
             EvaluationError: when the scan fails.
         """
-        with all_turns(self.turns, _cores()):
+        with all_turns(self.turns):
             return self.scanner.scan(self.canary.repository.path).duration_ms
 
     def _accepted(self, repository: BuiltRepository, there: Readable, *, cores: int | None = None) -> Scan:
@@ -276,10 +275,6 @@ def scenario_repository(bench: Bench, scenario: Scenario, recipe: Recipe | None)
     if recipe is None:
         raise EvaluationError(f"the recipe {scenario.recipe} is missing; write it, or give --gitleaks-analysis")
     return built_repository(recipe, f"recipe {scenario.recipe}", bench.kept_in)
-
-
-def _cores() -> int:
-    return os.cpu_count() or 1
 
 
 def _over_threshold(scans: Sequence[Scan], expected: Expected) -> bool:

@@ -107,14 +107,6 @@ class Session:
             return self.builds.get(candidate)
         return self.shared.benches[candidate].build
 
-    def turns(self, candidate: str) -> Path:
-        """Where the scans of a candidate take turns with others.
-
-        Raises:
-            EvaluationError: when the run only collects.
-        """
-        return Path(self._known().benches[candidate].turns)
-
     def workbench(self, candidate: str | None = None) -> Workbench:
         """The analyses of a candidate (the first, unless one is named); made when first asked for.
 
@@ -179,7 +171,7 @@ class Session:
         """
         if not isinstance(subject, Scenario):
             return ()
-        return lost_by_obeying(self.obeyed(candidate), self.workbench(candidate), self.turns(candidate), subject)
+        return lost_by_obeying(self.obeyed(candidate), self.workbench(candidate), subject)
 
     def start(self, identities: Iterable[Identity]) -> None:
         """Start the analyses that these checks need, for each candidate in this order."""

@@ -87,6 +87,11 @@ class Workbench:
         return self.bench.kept_in
 
     @property
+    def turns(self) -> Path:
+        """Where its scans take turns with those of all other candidates."""
+        return Path(self.bench.turns)
+
+    @property
     def scanner(self) -> Scanner:
         """The scanner under test, with its configuration.
 
