@@ -192,7 +192,7 @@ def _exchanges(
     if not bodies:
         return [], []
     try:
-        from gitleaks_eval.judges import live  # noqa: PLC0415 - two seconds that no other mode must pay
+        from gitleaks_eval.judges import transport  # noqa: PLC0415 - two seconds that no other mode must pay
     except ImportError:
         return [Exchange(kind="transport", message=_NO_SDK)] * len(bodies), []
-    return live.exchange_all(bodies, model, options.timeout_seconds, options.trace_id, known=known)
+    return transport.exchange_all(bodies, model, options.timeout_seconds, options.trace_id, known=known)
