@@ -48,7 +48,7 @@ class DocumentError(ValueError):
 
 
 def named_path(text: str, base: Path, named_by: str) -> Path:
-    """The path that the user wrote: `~` is expanded, and what is relative is relative to `base`.
+    """Return the path that the user wrote: `~` is expanded, and what is relative is relative to `base`.
 
     Raises:
         InputError: when no file or folder can be there; `named_by` says who named it.
@@ -60,7 +60,7 @@ def named_path(text: str, base: Path, named_by: str) -> Path:
 
 
 def checked_path(path: Path, named_by: str) -> Path:
-    """The path, if there can be something of that name; whether there is something is for others to say.
+    """Return the path, if there can be something of that name; whether there is something is for others to say.
 
     Raises:
         InputError: when it holds a NUL, is too long, or is a link in a circle.
@@ -79,7 +79,7 @@ def checked_path(path: Path, named_by: str) -> Path:
 
 
 def read_input(path: Path, at_most: int = LARGEST_JSON) -> bytes:
-    """The content of a regular file: a pipe would keep us waiting, and a device may never end.
+    """Return the content of a regular file: a pipe would keep us waiting, and a device may never end.
 
     Raises:
         OSError: when it cannot be read, is a folder, pipe, device or socket, or has more than `at_most` bytes.
@@ -92,7 +92,7 @@ def read_input(path: Path, at_most: int = LARGEST_JSON) -> bytes:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a regular file, in hex.
+    """Return the SHA-256 of a regular file, in hex.
 
     Raises:
         OSError: as `read_input`, whatever its size.
@@ -137,7 +137,7 @@ def read_json(path: Path, what: str, at_most: int = LARGEST_JSON) -> Any:
 
 
 def parse_json(content: bytes, *, any_number: bool = False) -> Any:
-    """The value of a JSON document, in which no object has a key twice.
+    """Return the value of a JSON document, in which no object has a key twice.
 
     Args:
         content: the document in any encoding that JSON allows.
@@ -169,7 +169,7 @@ def parse_json(content: bytes, *, any_number: bool = False) -> Any:
 
 
 def parse_toml(content: bytes) -> dict[str, Any]:
-    """The tables of a TOML document.
+    """Return the tables of a TOML document.
 
     Raises:
         DocumentError: when it is no TOML (line and column), or is beyond a bound.
@@ -205,7 +205,7 @@ def _has_long_integer(value: object) -> bool:
 
 
 def is_deeper(document: object, depth: int) -> bool:
-    """Whether lists and objects stand in each other more than `depth` times; recursion would not come back."""
+    """Return whether lists and objects stand in each other more than `depth` times; recursion would not come back."""
     level: list[Any] = [document]
     for _ in range(depth + 1):
         level = [value for value in level if isinstance(value, (dict, list))]

@@ -29,7 +29,7 @@ class Given:
     named_by: str
 
     def path(self) -> Path:
-        """The value as a path, absolute.
+        """Return the value as a path, absolute.
 
         Raises:
             InputError: when no file or folder can be there.
@@ -38,7 +38,7 @@ class Given:
 
 
 def given(root: Root, name: str, *, ini_only: bool = False) -> Given | None:
-    """What the user gave for `name`: the option of the command line, else the ini setting, else None."""
+    """Return what the user gave for `name`: the option of the command line, else the ini setting, else None."""
     option = None if ini_only else root.getoption(f"gitleaks_{name}")
     if option is not None and option != []:
         return Given(option, root.invocation, f"--gitleaks-{name.replace('_', '-')}")

@@ -158,7 +158,7 @@ def die_with_parent() -> None:
 
 
 def _peak(pid: int) -> int | None:
-    """The most memory that a running program has had, in KiB, without what it inherited from us before it began."""
+    """Return the most memory of a running program, in KiB, without what it inherited from us before it began."""
     with contextlib.suppress(OSError, ValueError):
         found = _PEAK.search(Path(f"/proc/{pid}/status").read_bytes())
         return int(found[1]) if found else None
@@ -179,7 +179,7 @@ def _size(folder: Path) -> int:
 
 
 def _text(file: BinaryIO) -> str:
-    """The first and the last MiB: what a program says of itself stands at one of the ends."""
+    """Return the first and the last MiB: what a program says of itself stands at one of the ends."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     content = file.read(1 << 20)

@@ -20,12 +20,12 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
 def product_of(place: Path) -> Path:
-    """The file in which what is made for a place is kept: beside it, as all else of that place."""
+    """Return the file in which what is made for a place is kept: beside it, as all else of that place."""
     return place.with_name(f"{place.name}.made")
 
 
 def failure_of(place: Path) -> Path:
-    """The file in which `made_once` keeps why it has made nothing."""
+    """Return the file in which `made_once` keeps why it has made nothing."""
     return place.with_name(f"{place.name}.failed")
 
 

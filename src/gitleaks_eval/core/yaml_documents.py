@@ -18,7 +18,7 @@ _FastLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse_yaml(content: bytes) -> Any:
-    """The value of a YAML document, in which every key is a text and none stands twice in one mapping.
+    """Return the value of a YAML document, in which every key is a text and none stands twice in one mapping.
 
     Raises:
         DocumentError: when it is no YAML (line and column), or is beyond a bound.
@@ -63,7 +63,7 @@ Spots = dict[tuple[str | int, ...], Spot]
 
 
 def yaml_spots(text: str) -> Spots:
-    """Where each value of a document stands, by its address; the text is one that `parse_yaml` takes."""
+    """Return where each value of a document stands, by its address; the text is one that `parse_yaml` takes."""
     spots: Spots = {}
     root = yaml.compose(text, Loader=_Loader)
     left: list[tuple[tuple[str | int, ...], Any, Any]] = [((), root, root)] if root else []
@@ -109,7 +109,7 @@ def _check_size(events: Iterator[Any]) -> None:
 
 
 def _size(event: Any, parents: list[_Size], sizes: dict[str | None, _Size]) -> _Size | None:
-    """The size of the node that ends with this event, if one does; those with an anchor are kept in `sizes`."""
+    """Return the size of the node that ends with this event, if one does; those with an anchor are kept in `sizes`."""
     if isinstance(event, yaml.AliasEvent):
         if any(parent.anchor == event.anchor for parent in parents):
             raise _Refused(f"the alias {str(event.anchor)[:100]!r} stands in what it names", event)

@@ -16,7 +16,7 @@ from gitleaks_eval.scoring.surveyed import FOUND
 
 
 def asked_against(session: Session, candidate: Candidate) -> Asked:
-    """What is known of a candidate beside its own evaluation; of analyses that exist nothing is.
+    """Return what is known of a candidate beside its own evaluation; of analyses that exist nothing is.
 
     Raises:
         EvaluationError: when a scan fails: then what a verdict rests on is not known.
@@ -31,7 +31,7 @@ def asked_against(session: Session, candidate: Candidate) -> Asked:
 
 
 def silent_for(session: Session, candidate: Candidate) -> tuple[Collection[str] | None, Collection[str]]:
-    """The rules of the baseline whose samples the candidate no longer finds; None where its samples are not known.
+    """Return the rules of the baseline whose samples the candidate no longer finds; None where there are no samples.
 
     Those that it does not find for accepted entries alone are apart, and come second.
 

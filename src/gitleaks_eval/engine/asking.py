@@ -14,7 +14,7 @@ from gitleaks_eval.scanners.scan import Scanner, cores_beside_others
 
 
 def asker_of(session: Session, candidate: str, seed: str, *, kept: bool = False) -> Asker:
-    """What asks the scanner of a candidate; its repositories stand in the private folder of the run.
+    """Return what asks the scanner of a candidate; its repositories stand in the private folder of the run.
 
     Those that are `kept` stand in the cache of the user.
 
@@ -28,7 +28,7 @@ def asker_of(session: Session, candidate: str, seed: str, *, kept: bool = False)
 
 
 def scanning(scanner: Scanner) -> Callable[[BuiltRepository, Path | None], Findings]:
-    """A scan of samples that is judged as any other.
+    """Return a scan of samples that is judged as any other.
 
     What options of git log leave out is measured on places: a rule is not silent for them.
     """

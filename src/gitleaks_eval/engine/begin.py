@@ -14,7 +14,7 @@ NO_BUILD = "the scanner and configuration that made the analyses"
 
 
 def find_scanners(settings: Settings, progress: Callable[[str], None], folder: Path | None) -> list[UnderTest]:
-    """The candidates with their builds; without a private `folder` nothing is installed, and nothing will be run."""
+    """Return the candidates with their builds; without a private `folder` nothing is installed or run."""
     if settings.analyses is not None:
         return [UnderTest(candidate) for candidate in settings.candidates]
     return [
@@ -29,7 +29,7 @@ def lay_out(
     folder: Path,
     titles: Sequence[str],
 ) -> Shared:
-    """What all processes of a run share: a bench for each candidate, in the private `folder` of the run.
+    """Return what all processes of a run share: a bench for each candidate, in the private `folder` of the run.
 
     `titles` name scanner and configuration for judges.
     """
@@ -60,7 +60,7 @@ def lay_out(
 
 
 def judged_title(name: str | None, version: str | None, config_sha256: str | None, options: Sequence[str] = ()) -> str:
-    """The scanner as judges know it: the same for the same build, configuration and options, and no path of here."""
+    """Return the scanner as judges know it: the same for the same build, configuration and options, without paths."""
     if config_sha256 is None:
         return NO_BUILD
     return ", ".join([f"{name} {version}", f"configuration sha256 {config_sha256[:12]}", *options])

@@ -18,7 +18,7 @@ from gitleaks_eval.scenarios.scenario import RealRepository
 
 
 def shared_clone(bench: Bench, repository: RealRepository, stop: threading.Event | None = None) -> Clone:
-    """The clone of a repository, made by the first candidate that asks: all of them scan the same commits.
+    """Return the clone of a repository, made by the first candidate that asks: all of them scan the same commits.
 
     Raises:
         EvaluationError: when it cannot be cloned; for every candidate with the same text.
@@ -35,7 +35,7 @@ def shared_clone(bench: Bench, repository: RealRepository, stop: threading.Event
 
 
 def shared_readable(bench: Bench, name: str, path: Path) -> Readable:
-    """What git says is there to read in a clone, counted once a run.
+    """Return what git says is there to read in a clone, counted once a run.
 
     Raises:
         EvaluationError: when git cannot read it, or not in time.
@@ -58,5 +58,5 @@ def removed_unless_compared(bench: Bench, repository: RealRepository) -> Iterato
 
 
 def clone_folder(bench: Bench, name: str) -> Path:
-    """Where the clone of a repository stands, with what all candidates know of it."""
+    """Return where the clone of a repository stands, with what all candidates know of it."""
     return bench.root / "clones" / name

@@ -37,7 +37,7 @@ class Comparing:
         *,
         accepted: Collection[Place] = (),
     ) -> str | None:
-        """Why a failed check, with parameters of its own, does not fail the comparison, else None.
+        """Return why a failed check, with parameters of its own, does not fail the comparison, else None.
 
         What is lost at the places that are `accepted` is no loss.
         """
@@ -52,7 +52,7 @@ class Comparing:
             return None
 
     def excuse_finding(self, trial: Trial, match: Match | None, accepted: Collection[Place] = ()) -> str | None:
-        """Why the test of an expected finding, or of unexpected ones (None), does not fail the comparison."""
+        """Return why the test of an expected finding, or of unexpected ones (None), does not fail the comparison."""
         if self.is_baseline(trial):
             return AS_IN_BASELINE
         try:
@@ -72,7 +72,7 @@ class Comparing:
         return TO_REVIEW if excused else None
 
     def is_baseline(self, trial: Trial) -> bool:
-        """Whether the trial is of the baseline itself."""
+        """Return whether the trial is of the baseline itself."""
         return self.saved is None and trial.candidate == self.name
 
     def _baseline_outcomes(

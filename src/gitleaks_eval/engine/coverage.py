@@ -87,7 +87,7 @@ class Case:
 
 
 def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
-    """The tests of a candidate that this run asks for; nothing is scanned to know them.
+    """Return the tests of a candidate that this run asks for; nothing is scanned to know them.
 
     Where the scanner cannot be had, its own rules are not known, and there are none of them.
     """
@@ -131,7 +131,7 @@ def check_own_tests(session: Session, candidate: Candidate) -> None:
 
 
 def surveyed(session: Session, candidate: Candidate) -> Coverage:
-    """What the survey of a candidate amounts to; made by the first process of the run that asks.
+    """Return what the survey of a candidate amounts to; made by the first process of the run that asks.
 
     Raises:
         EvaluationError: when a scan failed: then nothing is known.
@@ -152,7 +152,7 @@ def start_survey(session: Session, candidate: Candidate) -> None:
 
 
 def verdict_of(session: Session, candidate: Candidate, case: Case) -> Verdict:
-    """How a test of the survey ends.
+    """Return how a test of the survey ends.
 
     Raises:
         EvaluationError: as `surveyed`.
@@ -174,7 +174,7 @@ def verdict_of(session: Session, candidate: Candidate, case: Case) -> Verdict:
 
 
 def survey_left(session: Session, candidate: str) -> Coverage | None:
-    """What this run has of the survey of a candidate; None where none was made, or it failed."""
+    """Return what this run has of the survey of a candidate; None where none was made, or it failed."""
     path = product_of(_place(session, candidate))
     return _read(path) if path.exists() else None
 
@@ -258,12 +258,12 @@ def _taking_turn(turns: Path, title: str) -> Iterator[None]:
 
 
 def _naming(session: Session) -> Naming:
-    """What names the entries that hide places: of many entries it knows less in few scans."""
+    """Return what names the entries that hide places: of many entries it knows less in few scans."""
     return partial(hidden_by, scans_at_most=EXACT_SCANS, alone_at_most=EXACT_SCANS // 2) if session.exact else hidden_by
 
 
 def _own_rule(subject: Subject, firing: Firing) -> OwnRule | None:
-    """The first rule of the user's that fires and has values that can stand anywhere."""
+    """Return the first rule of the user's that fires and has values that can stand anywhere."""
     fires = {result.rule_id for result in firing.rules if result.own and result.status == FIRES}
     on = bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
     able = (one for one in subject.effective.rules if one.id in fires and not one.path)

@@ -17,7 +17,7 @@ UPGRADE = f"accepted in {UPGRADES}"
 
 
 def excuse_case(session: Session, case: Case) -> str | None:
-    """Why a failed test of the survey does not fail the comparison, else None.
+    """Return why a failed test of the survey does not fail the comparison, else None.
 
     What fails for the baseline too is as in the baseline; what differs is lost, or between two builds to review.
 
@@ -50,7 +50,7 @@ def _of_another_build(session: Session, candidate: Candidate, case: Case) -> str
 
 
 def _as_before(session: Session, candidate: Candidate, case: Case) -> str | None:
-    """Whether a test of a rule, or of an acceptance, ends as with the baseline, which may not have it."""
+    """Return whether a test of a rule, or of an acceptance, ends as with the baseline, which may not have it."""
     first = session.settings.candidates[0]
     before = replace(case, candidate=first.name)
     is_there = before in survey_cases(session, first)
@@ -59,7 +59,7 @@ def _as_before(session: Session, candidate: Candidate, case: Case) -> str | None
 
 
 def _is_new(case: Case, before: Surveyed, moved: Moves) -> bool:
-    """Whether the candidate fails the test for what the baseline does not have."""
+    """Return whether the candidate fails the test for what the baseline does not have."""
     if case.kind == RULE:
         return case.name in moved.rules_lost or before.rules.get(case.name, True)
     if case.kind == PLACE:
@@ -70,7 +70,7 @@ def _is_new(case: Case, before: Surveyed, moved: Moves) -> bool:
 
 
 def survey_read(coverage: Coverage) -> Surveyed:
-    """A survey of this run as one side of a comparison."""
+    """Return a survey of this run as one side of a comparison."""
     read = surveyed_from(coverage.rows(), coverage.forgiven)
     assert read is not None  # noqa: S101 - for the type checker: there are rows
     return read

@@ -39,7 +39,7 @@ DEFAULT = tuple(kind.name for kind in KINDS if not kind.is_extra)
 
 
 def read_kinds(root: Root) -> tuple[str, ...]:
-    """The names of the kinds that are evaluated, in the order of `KINDS`; those of `DEFAULT`, unless some are named.
+    """Return the names of the kinds that are evaluated, in the order of `KINDS`; of `DEFAULT`, unless some are named.
 
     Raises:
         InputError: when one is not known, when nothing of the named ones is there, or when something of another

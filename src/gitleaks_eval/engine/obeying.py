@@ -28,7 +28,7 @@ class Obeyed:
 
 
 def obeyed_beside(candidate: Subject, baseline: Subject | Evaluated) -> Obeyed:
-    """What the version of a candidate obeys and that of the baseline ignores, in what both configurations say.
+    """Return what the version of a candidate obeys and that of the baseline ignores, in what both configurations say.
 
     Of a saved baseline the configuration is not known: only the same one is compared.
     """
@@ -48,7 +48,7 @@ def obeyed_beside(candidate: Subject, baseline: Subject | Evaluated) -> Obeyed:
 
 
 def lost_by_obeying(obeyed: Obeyed, workbench: Workbench, scenario: Scenario) -> frozenset[Place]:
-    """The findings (file, line, rule) of a scenario that the candidate has where it ignores these entries, too.
+    """Return the findings (file, line, rule) of a scenario that the candidate has where it ignores these entries, too.
 
     Raises:
         EvaluationError: when the scan fails.

@@ -245,7 +245,7 @@ WITH_VALUE = frozenset(one.option for one in OPTIONS if not one.ini_only and not
 
 
 def as_markdown() -> Iterator[str]:
-    """The page of docs/, line by line."""
+    """Return the page of docs/, line by line."""
     yield "# Options"
     yield ""
     yield "Made by `python -m gitleaks_eval.engine.option_table > docs/options.md`."

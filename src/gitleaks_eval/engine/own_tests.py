@@ -26,7 +26,7 @@ _ITSELF = "itself"
 
 
 def named_tests(besides: Sequence[Beside], root: Path) -> Iterator[tuple[str, Beside, RuleTest]]:
-    """The tests beside a configuration, each with its name: `.gitleaks-eval.yaml:6 acme-token[finds-1]`."""
+    """Return the tests beside a configuration, each with its name: `.gitleaks-eval.yaml:6 acme-token[finds-1]`."""
     for beside in besides:
         for test in beside.tests:
             yield f"{shown_path(beside.path, root)}:{test.spot.line} {test.name}", beside, test
@@ -52,7 +52,7 @@ def check_rules(subject: Subject, besides: Sequence[Beside]) -> None:
 def own_verdicts(
     subject: Subject, besides: Sequence[Beside], asker: Asker, folder: Path, root: Path
 ) -> dict[str, Verdict]:
-    """How each test ends, by its key; scanned by the first process of the run that asks.
+    """Return how each test ends, by its key; scanned by the first process of the run that asks.
 
     Raises:
         EvaluationError: when the scan failed, or did not find what vouches for it.
@@ -85,7 +85,7 @@ def _scanned(subject: Subject, besides: Sequence[Beside], asker: Asker, root: Pa
 
 
 def _why(subject: Subject, asker: Asker, one: Planted, root: Path) -> str:
-    """What stops the rule of a test that is not found, in the words of `explain`; empty where nothing does."""
+    """Return what stops the rule of a test that is not found, in the words of `explain`; empty where nothing does."""
     rule_id = one.test.rule_id
     if one.problem:
         switched = (entry for entry in subject.entries if entry.kind == DISABLED and rule_id in entry.rule_ids)
@@ -99,7 +99,7 @@ def _why(subject: Subject, asker: Asker, one: Planted, root: Path) -> str:
 
 
 def _whole(beside: Beside, number: int, on: Bench) -> Sample:
-    """The file of tests itself: what a scan finds in it does not belong there."""
+    """Return the file of tests itself: what a scan finds in it does not belong there."""
     try:
         text = read_input(beside.path, LARGEST).decode("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -108,7 +108,7 @@ def _whole(beside: Beside, number: int, on: Bench) -> Sample:
 
 
 def _refused(beside: Beside, test: RuleTest, path: str, findings: Findings) -> str:
-    """Which rule finds something in the lines of a test; empty when none does."""
+    """Return which rule finds something in the lines of a test; empty when none does."""
     starts = sorted({other.spot.line for other in beside.tests} | {one.line for one in beside.accepts})
     end = next((line for line in starts if line > test.spot.line), None)
     for finding in findings:

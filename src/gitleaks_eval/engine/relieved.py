@@ -29,7 +29,7 @@ TELLS = "SA-10"
 
 
 def accepted_of(session: Session, candidate: Candidate) -> list[Entry]:
-    """The entries of a candidate's configuration that are accepted."""
+    """Return the entries of a candidate's configuration that are accepted."""
     if not (candidate.configuration and any(one.accepts for one in session.beside[candidate.name])):
         return []
     subject = session.subject(candidate.name)
@@ -45,7 +45,7 @@ def explained(  # noqa: PLR0913 - what a test is, each under its name
     parameters: Mapping[str, Any],
     others: Collection[Identity],
 ) -> str | None:
-    """Why a failed check is not red: entries of the configuration alone cause it, and they are accepted, or told of.
+    """Return why a failed check is not red: entries alone cause it, and they are accepted, or told of.
 
     It passes where the scanner has the configuration without them. Those that are not accepted are told of by one
     check a scenario, if that is among the `others` of the run.
@@ -70,7 +70,7 @@ def _accepted_where(session: Session, candidate: Candidate) -> str:
 
 
 def _is_told(session: Session, trial: Trial, identity: Identity, others: Collection[Identity]) -> bool:
-    """Whether another check of this run fails for what is missed; of corpora none is evaluated twice."""
+    """Return whether another check of this run fails for what is missed; of corpora none is evaluated twice."""
     assert isinstance(trial.subject, Scenario)  # noqa: S101 - as asked before
     if identity.check_id == TELLS or trial.subject.corpus:
         return False
@@ -80,7 +80,7 @@ def _is_told(session: Session, trial: Trial, identity: Identity, others: Collect
 
 
 def all_of(session: Session, candidate: Candidate) -> Sequence[Entry]:
-    """All entries of a candidate's configuration."""
+    """Return all entries of a candidate's configuration."""
     if not (candidate.configuration and candidate.configuration.chain):
         return []
     return session.subject(candidate.name).entries
@@ -120,7 +120,7 @@ def accepted_in(session: Session, trial: Trial) -> frozenset[Place]:
 
 
 def accepted_finding(session: Session, trial: Trial, match: Match) -> str | None:
-    """Why the test of an expected finding is not red: accepted entries alone cause it."""
+    """Return why the test of an expected finding is not red: accepted entries alone cause it."""
     if (match.file_path, match.line_number, match.rule_id) not in accepted_in(session, trial):
         return None
     return _accepted_where(session, _candidate(session, trial.candidate))
@@ -138,7 +138,7 @@ def _accepted_places(
 
 
 def relieved_of(session: Session, candidate: Candidate, entries: Collection[Entry]) -> Workbench:
-    """The workbench of a candidate whose configuration has these entries no longer; shared by all processes."""
+    """Return the workbench of a candidate whose configuration has these entries no longer; shared by all processes."""
     assert candidate.configuration is not None  # noqa: S101 - it has entries
     bench = session.bench(candidate.name)
     relieved = _without(candidate.configuration, entries)

@@ -68,17 +68,17 @@ class Reported:
     own: str = ""
 
     def texts(self) -> set[str]:
-        """What is shown of it, and may hold a secret."""
+        """Return what is shown of it, and may hold a secret."""
         listed = self.beside["suppressions"] if self.beside else ()
         return {self.provenance.branch, *texts_of(self.findings), *(one["file_path"] for one in listed)}
 
     def secrets(self) -> set[str]:
-        """All values that it reports."""
+        """Return all values that it reports."""
         return {finding["Secret"] for finding in self.findings}.union(self.tolerated)
 
 
 def reported(unit: Unit, bench: Bench, stop: threading.Event | None = None) -> Reported:
-    """What the candidate of a bench reports of the subject of a unit; scanned once per run, across processes.
+    """Return what the candidate of a bench reports of the subject of a unit; scanned once per run, across processes.
 
     Setting `stop` ends the programs that it runs.
 
@@ -91,7 +91,7 @@ def reported(unit: Unit, bench: Bench, stop: threading.Event | None = None) -> R
 
 
 def was_reported(bench: Bench, name: str) -> bool:
-    """Whether the candidate of a bench has scanned the subject of this name."""
+    """Return whether the candidate of a bench has scanned the subject of this name."""
     return product_of(reported_place(Path(bench.folder), name)).exists()
 
 

@@ -42,7 +42,7 @@ class Canary:
     counts_bytes: bool
 
     def lacks_counter(self, scan: Scan) -> bool:
-        """Whether the log of a scan lacks a counter that the canary's had."""
+        """Return whether the log of a scan lacks a counter that the canary's had."""
         return (self.counts_commits and scan.commits is None) or (self.counts_bytes and scan.added_bytes is None)
 
 
@@ -152,7 +152,7 @@ def scan_under_way(turns: Path, build: ScannerBuild, what: str) -> contextlib.Ab
 
 
 def scanner_of(bench: Bench, stop: threading.Event | None = None) -> Scanner:
-    """The scanner of a bench, with its configuration; setting `stop` ends its scans.
+    """Return the scanner of a bench, with its configuration; setting `stop` ends its scans.
 
     Raises:
         EvaluationError: when there is none.
@@ -173,7 +173,7 @@ def scanner_of(bench: Bench, stop: threading.Event | None = None) -> Scanner:
 
 
 def prove(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None = None) -> ProvenScanner:
-    """The scanner of a bench after the scan of a canary with these secrets, which is made once per run.
+    """Return the scanner of a bench after the scan of a canary with these secrets, which is made once per run.
 
     Raises:
         EvaluationError: when there is no scanner, or it found none of them; each time with the same text.
@@ -185,7 +185,7 @@ def prove(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None 
 
 
 def owed_in(folder: Path) -> Path:
-    """The file with a byte for each clean scan that a bench with this folder owes the canary for."""
+    """Return the file with a byte for each clean scan that a bench with this folder owes the canary for."""
     return folder / "owed"
 
 
@@ -236,7 +236,7 @@ def refused_lines(bench: Bench, build: ScannerBuild) -> list[str]:
 
 
 def canary_repository(bench: Bench, secrets: Sequence[Secret]) -> BuiltRepository:
-    """The repository of the canary, built once per run.
+    """Return the repository of the canary, built once per run.
 
     Raises:
         EvaluationError: when it cannot be built.
@@ -260,7 +260,7 @@ def scan_with(scanner: Scanner, configuration: Configuration, repository: Path) 
 
 
 def scenario_repository(bench: Bench, scenario: Scenario, recipe: Recipe | None) -> BuiltRepository:
-    """The repository of a scenario, built from its recipe; from its corpus, once per run.
+    """Return the repository of a scenario, built from its recipe; from its corpus, once per run.
 
     Raises:
         EvaluationError: when it cannot be built.
@@ -278,7 +278,7 @@ def scenario_repository(bench: Bench, scenario: Scenario, recipe: Recipe | None)
 
 
 def _over_threshold(scans: Sequence[Scan], expected: Expected) -> bool:
-    """Whether the fastest scan is too slow for SP-1, SP-2, SP-3 or EC-3; others may have slowed it down."""
+    """Return whether the fastest scan is too slow for SP-1, SP-2, SP-3 or EC-3; others may have slowed it down."""
     scan = min(scans, key=lambda one: one.duration_ms)
     bounds = expected.thresholds
     commits = len({finding["Commit"] for finding in scan.findings})

@@ -98,17 +98,17 @@ class Session:
         return Path(self._known().folder)
 
     def all_beside(self) -> Sequence[Beside]:
-        """What stands beside any configuration under test, and in rootdir where candidates are compared; each once."""
+        """Return what stands beside any configuration, and in rootdir where candidates are compared; each once."""
         return list({one.path: one for one in (*self._of_root, *chain.from_iterable(self.beside.values()))}.values())
 
     def build(self, candidate: str) -> ScannerBuild | None:
-        """The scanner of a candidate; None where there is none, or it was not looked for."""
+        """Return the scanner of a candidate; None where there is none, or it was not looked for."""
         if self.shared is None:
             return self.builds.get(candidate)
         return self.shared.benches[candidate].build
 
     def workbench(self, candidate: str | None = None) -> Workbench:
-        """The analyses of a candidate (the first, unless one is named); made when first asked for.
+        """Return the analyses of a candidate (the first, unless one is named); made when first asked for.
 
         Raises:
             EvaluationError: when the run only collects.
@@ -116,7 +116,7 @@ class Session:
         return self._all_workbenches()[self.settings.candidates[0].name if candidate is None else candidate]
 
     def analysis(self, trial: Trial) -> Analysis:
-        """The analysis that a candidate has of a scenario or real repository.
+        """Return the analysis that a candidate has of a scenario or real repository.
 
         Raises:
             EvaluationError: when it cannot be had.
@@ -139,7 +139,7 @@ class Session:
         return self._comparing
 
     def subject(self, candidate: str, seed: str = DEFAULT_SEED) -> Subject:
-        """The configuration of a candidate, as its build reads it.
+        """Return the configuration of a candidate, as its build reads it.
 
         Raises:
             EvaluationError: when there is no scanner, or nothing is scanned.
@@ -151,7 +151,7 @@ class Session:
         return subject_of(one.configuration, build, seed)
 
     def obeyed(self, candidate: str) -> Obeyed:
-        """What the version of a candidate obeys in its configuration, and that of the baseline ignores.
+        """Return what the version of a candidate obeys in its configuration, and that of the baseline ignores.
 
         Raises:
             EvaluationError: when one of the two has no scanner.
@@ -164,7 +164,7 @@ class Session:
         return self._obeyed[candidate]
 
     def lost_by_obeying(self, candidate: str, subject: Scenario | RealRepository) -> Collection[Place]:
-        """The findings of a scenario that a candidate would have if its version ignored that, too.
+        """Return the findings of a scenario that a candidate would have if its version ignored that, too.
 
         Raises:
             EvaluationError: when its scan fails.
@@ -183,7 +183,7 @@ class Session:
             self.workbench(candidate).start(of_candidate)
 
     def bench(self, candidate: str) -> Bench:
-        """What all processes know of a candidate.
+        """Return what all processes know of a candidate.
 
         Raises:
             EvaluationError: when the run only collects.
@@ -191,7 +191,7 @@ class Session:
         return self._known().benches[candidate]
 
     def workbench_of(self, bench: Bench) -> Workbench:
-        """The workbench of a bench that is no candidate's; made when first asked for, and closed with the others."""
+        """Return the workbench of a bench that is no candidate's; made when first asked for."""
         if bench.folder not in self._others:
             self._others[bench.folder] = Workbench(
                 bench, self.subjects, self._subjects.recipes, executor=self._executor

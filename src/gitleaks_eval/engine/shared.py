@@ -80,25 +80,25 @@ class Shared:
 
 
 def repository_path(folder: Path, name: str) -> Path:
-    """Where the workers of a run leave what is known of a real repository beside its analysis."""
+    """Return where the workers of a run leave what is known of a real repository beside its analysis."""
     return folder / "repositories" / f"{name}.json"
 
 
 def analysis_path(folder: Path, name: str) -> Path:
-    """Where the workers of a run leave the analysis of a scenario that they scanned."""
+    """Return where the workers of a run leave the analysis of a scenario that they scanned."""
     return product_of(analysis_place(folder, name))
 
 
 def analysis_place(folder: Path, name: str) -> Path:
-    """The place for which that is made."""
+    """Return the place for which that is made."""
     return folder / "analyses" / name
 
 
 def reported_place(folder: Path, name: str) -> Path:
-    """Where the workers of a run keep what a candidate reported of a subject, raw."""
+    """Return where the workers of a run keep what a candidate reported of a subject, raw."""
     return folder / "reported" / name
 
 
 def masks_place(bench: Bench, name: str) -> Path:
-    """Where the workers of a run keep the masks of a subject, which all its candidates share."""
+    """Return where the workers of a run keep the masks of a subject, which all its candidates share."""
     return Path(bench.turns).parent / "masks" / name

@@ -74,7 +74,7 @@ def _repositories(settings: Settings, scenarios: Sequence[Scenario], *, scans: b
 def _own_labels(
     repositories: Sequence[RealRepository], scenarios: Sequence[Scenario], root: Path
 ) -> Iterator[Scenario]:
-    """The labels of compared repositories that the project has in `labels/`, where no option names them."""
+    """Return the labels of compared repositories that the project has in `labels/`, where no option names them."""
     named = {scenario.ground_truth for scenario in scenarios}
     for repository in repositories:
         for path in files_about(repository, root):

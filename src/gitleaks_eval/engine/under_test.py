@@ -30,11 +30,11 @@ class UnderTest:
         return " | ".join([scanner, configuration_title(configuration, root), *options])
 
     def changed(self) -> str | None:
-        """Why what has run may not be the build that is named; None while it is."""
+        """Return why what has run may not be the build that is named; None while it is."""
         return self.build.changed() if self.build else None
 
     def fields(self, root: Path, subjects: Mapping[str, MatchedScenario]) -> dict[str, Any]:
-        """The `scanner` of the reports; of existing analyses name and version are known, and nothing else."""
+        """Return the `scanner` of the reports; of existing analyses name and version are known, and nothing else."""
         configuration, build = self.candidate.configuration, self.build
         if configuration is None:
             name = _joined(subject.tool_name for subject in subjects.values())
@@ -81,7 +81,7 @@ def find_under_test(candidate: Candidate, progress: Callable[[str], None], priva
 
 
 def _is_script(program: str) -> bool:
-    """Whether the version is a script's own word: what stands behind it nobody has looked at."""
+    """Return whether the version is a script's own word: what stands behind it nobody has looked at."""
     with Path(program).open("rb") as file:
         return file.read(2) == b"#!"
 

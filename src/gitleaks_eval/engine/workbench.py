@@ -134,7 +134,7 @@ class Workbench:
             self._beside.append(self._executor.submit(make))
 
     def analysis(self, subject: Scenario | RealRepository) -> Analysis:
-        """The analysis of a scenario or real repository, made or read now unless that is done.
+        """Return the analysis of a scenario or real repository, made or read now unless that is done.
 
         Raises:
             EvaluationError: when it cannot be had, with the same text for every check of the subject.
@@ -164,7 +164,7 @@ class Workbench:
         return self.subjects.get(scenario.name)
 
     def document(self, subject: Scenario | RealRepository) -> Path:
-        """The file with the analysis of a scenario or real repository; made in this thread unless it was started.
+        """Return the file with the analysis of a subject; made in this thread unless it was started.
 
         Raises:
             EvaluationError: as `analysis`.
@@ -206,14 +206,14 @@ class Workbench:
         return self._masks[subject.name]
 
     def unit(self, subject: Scenario | RealRepository) -> Unit:
-        """The work that makes the analysis of a subject."""
+        """Return the work that makes the analysis of a subject."""
         name = subject.name
         before = self._shown_before.get(name, frozenset())
         recipe = self._recipes.get(name)
         return Unit(self.bench, subject, recipe, self._canary, self._planted, self._benches, before)
 
     def repository(self, scenario: Scenario) -> BuiltRepository:
-        """The repository of a scenario, built from its recipe or its corpus.
+        """Return the repository of a scenario, built from its recipe or its corpus.
 
         Raises:
             EvaluationError: when it cannot be built.
@@ -221,12 +221,12 @@ class Workbench:
         return scenario_repository(self.bench, scenario, self._recipes.get(scenario.name))
 
     def masked_lines(self, scenario: Scenario) -> Mapping[tuple[str, int], str]:
-        """The masked lines in which the recipe of a scenario plants its secrets; none where it has no recipe."""
+        """Return the masked lines in which the recipe of a scenario plants its secrets; none where it has no recipe."""
         recipe = self._recipes.get(scenario.name)
         return masked_lines(recipe) if recipe else {}
 
     def time_canary(self) -> float:
-        """How long one scan of the canary takes, in milliseconds, while no other scan of ours is running.
+        """Return how long one scan of the canary takes, in milliseconds, while no other scan of ours is running.
 
         Raises:
             EvaluationError: when it fails.

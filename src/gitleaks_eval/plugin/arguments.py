@@ -31,7 +31,7 @@ NARROWING = ("lf", "deselect", "stepwise")
 
 
 def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
-    """What the flags add to the arguments: the shipped checks or judges, unless a node id or one of them narrows.
+    """Return what the flags add to the arguments: the shipped checks or judges, unless one of them narrows.
 
     With a flag in `addopts` nothing is added to what the command line names; where it names nothing, what
     pytest would collect without arguments is added, too: appending arguments makes it forget that.
@@ -47,7 +47,7 @@ def added_arguments(config: pytest.Config, named: Sequence[str]) -> list[str]:
 
 
 def is_narrowed(config: pytest.Config) -> bool:
-    """Whether the command line selects a part of the checks, so that the run will be partial.
+    """Return whether the command line selects a part of the checks, so that the run will be partial.
 
     What addopts select is what runs there always have, such as `-m "not slow"`: most often that leaves out no check.
     """
@@ -62,18 +62,18 @@ def selects_checks(config: pytest.Config) -> bool:
 
 
 def names_a_survey(config: pytest.Config) -> bool:
-    """Whether a test of rules, places or entries, or their module, is named: it is run whatever the options say."""
+    """Return whether a test of rules, places or entries, or their module, is named: it runs whatever options say."""
     named = set(config.getoption("file_or_dir")) - {str(SURVEYS)}
     return any(is_shipped(argument, SURVEYS) for argument in named)
 
 
 def names_own_tests(config: pytest.Config) -> bool:
-    """Whether a file of tests that a user wrote of rules, or one of its lines, is named."""
+    """Return whether a file of tests that a user wrote of rules, or one of its lines, is named."""
     return any(Path(argument.partition("::")[0]).name in NAMES for argument in config.getoption("file_or_dir"))
 
 
 def only_shows(config: pytest.Config) -> bool:
-    """Whether pytest runs no test."""
+    """Return whether pytest runs no test."""
     return any(config.getoption(name, None) for name in SHOWING)
 
 
@@ -91,7 +91,7 @@ def refuse_showing(config: pytest.Config, arguments: Sequence[str]) -> None:
 
 
 def _brought(config: pytest.Config, arguments: Sequence[str]) -> list[str]:
-    """What shows instead of running and was not typed beside the flag; `arguments` are all."""
+    """Return what shows instead of running and was not typed beside the flag; `arguments` are all."""
     if not is_typed(config):
         return []
     return [one for one in arguments if one in SHOWING_ARGUMENTS and one not in typed_arguments(config)]
@@ -114,7 +114,7 @@ def begin_early(config: pytest.Config, added: Sequence[str], arguments: Sequence
 
 
 def flagged(config: pytest.Config) -> list[Path]:
-    """The folders that the flags ask for; while plugins are loaded, the namespace has what is known so far."""
+    """Return the folders that the flags ask for; while plugins are loaded, the namespace has what is known so far."""
     known = config.known_args_namespace
     findings = FINDINGS if known.gitleaks_findings else REAL
     folders = [CHECKS, LINT, SURVEYS, findings] if known.gitleaks_eval else []
@@ -129,7 +129,7 @@ def asked_for(config: pytest.Config) -> set[Path]:
 
 
 def effective_root(config: pytest.Config) -> Root:
-    """The rootdir and ini file of the full run.
+    """Return the rootdir and ini file of the full run.
 
     pytest looks for them around every argument that is no option: around our package when a check is named by
     its path, as a pasted node id does. Then they are the ones that it would find from `--rootdir`, else from

@@ -17,7 +17,7 @@ _SELECTING = re.compile(r"-[hlqsvx]*[km]|--(lf|last-failed)$")
 
 
 def typed_arguments(config: pytest.Config) -> list[str]:
-    """The arguments as they were typed, with what an `@file` holds; those of addopts are not among them."""
+    """Return the arguments as they were typed, with what an `@file` holds; those of addopts are not among them."""
     return list(_expanded(_raw(config), config.invocation_params.dir))
 
 
@@ -34,22 +34,22 @@ def refuse_without_flag(config: pytest.Config) -> None:
 
 
 def is_typed(config: pytest.Config) -> bool:
-    """Whether the evaluation was asked for on the command line, not by addopts."""
+    """Return whether the evaluation was asked for on the command line, not by addopts."""
     return not {FLAG, JUDGES_FLAG}.isdisjoint(typed_arguments(config))
 
 
 def names_paths(config: pytest.Config, named: Sequence[str]) -> bool:
-    """Whether the command line itself says what to collect; `named` is all that is said, in addopts too."""
+    """Return whether the command line itself says what to collect; `named` is all that is said, in addopts too."""
     return not set(named).isdisjoint(typed_arguments(config))
 
 
 def selects(config: pytest.Config) -> bool:
-    """Whether the command line itself selects tests: by path, by `-k`, by `-m` or by `--lf`."""
+    """Return whether the command line itself selects tests: by path, by `-k`, by `-m` or by `--lf`."""
     return names_paths(config, config.getoption("file_or_dir")) or types_selection(config)
 
 
 def types_selection(config: pytest.Config) -> bool:
-    """Whether the command line itself selects tests by `-k`, `-m` or `--lf`."""
+    """Return whether the command line itself selects tests by `-k`, `-m` or `--lf`."""
     return any(map(_SELECTING.match, typed_arguments(config)))
 
 
@@ -77,7 +77,7 @@ def refuse_misread(config: pytest.Config) -> None:
 
 
 def as_meant(config: pytest.Config) -> pytest.Config:
-    """What pytest would have found without the values behind a space, where it may have looked around one of them."""
+    """Return what pytest would have found without the values behind a space, where it may have looked at them."""
     known, folder = config.known_args_namespace, config.invocation_params.dir
     values = [value for _, value in (*_pairs(_environments()), *_pairs(_raw(config)))]
     if known.inifilename or not any(value.startswith("@") or (folder / value).exists() for value in values):
@@ -91,7 +91,7 @@ def as_meant(config: pytest.Config) -> pytest.Config:
 
 
 def _misled(config: pytest.Config) -> str:
-    """Which rootdir and ini file pytest would not have without the values behind a space; empty if it has the same."""
+    """Return the rootdir and ini file that pytest has for values behind a space alone; empty if there are none."""
     meant = as_meant(config)
     if (meant.rootpath, meant.inipath) == (config.rootpath, config.inipath):
         return ""

@@ -19,7 +19,7 @@ _DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 
 
 def is_shipped(argument: str, *folders: Path) -> bool:
-    """Whether an argument (path, node id or dotted name) is one of our test modules, or their folder."""
+    """Return whether an argument (path, node id or dotted name) is one of our test modules, or their folder."""
     name = argument.partition("::")[0]
     path = Path(name).resolve()
     for folder in folders or FOLDERS:
@@ -37,7 +37,7 @@ def is_ours(nodeid: str) -> bool:
 
 
 def names_a_check(argument: str) -> bool:
-    """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
+    """Return whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
     if is_shipped(argument, CHECKS, LINT, FINDINGS, SURVEYS):
         return True
     path = Path(argument.partition("::")[0])
@@ -50,7 +50,7 @@ def names_a_check(argument: str) -> bool:
 
 
 def _holds_a_check(content: bytes) -> bool:
-    """Whether it stands in the code, and not in a text."""
+    """Return whether it stands in the code, and not in a text."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

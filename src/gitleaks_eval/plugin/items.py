@@ -82,7 +82,7 @@ class Items:
         self._only_passed: set[Path] | None = None
 
     def collects(self, folder: Path) -> bool:
-        """Whether this run has the tests of one of our folders."""
+        """Return whether this run has the tests of one of our folders."""
         if folder == JUDGES:
             return self.judging is not None
         if folder == LINT:
@@ -243,7 +243,7 @@ class Items:
                 start_survey(self.session, candidate)
 
     def _own(self, items: Iterable[pytest.Item]) -> Counter[str]:
-        """How many of a user's own checks there are by candidate; those of real repositories enter no score."""
+        """Return how many of a user's own checks there are by candidate; those of real repositories enter no score."""
         real = {repository.name for repository in self.session.repositories}
         ours = {CHECKS, LINT, SURVEYS}
         checks = [
@@ -306,28 +306,28 @@ class Items:
 
 
 def _not_asked_for(session: pytest.Session) -> Iterator[Path]:
-    """The folders above our modules that nobody asked to collect."""
+    """Return the folders above our modules that nobody asked to collect."""
     for folder in (PACKAGE, *PACKAGE.parents):
         if not any(map(session.isinitpath, (folder, *folder.parents))):
             yield folder
 
 
 def trial_of(item: pytest.Item) -> Trial | None:
-    """The candidate and scenario that a test is about."""
+    """Return the candidate and scenario that a test is about."""
     callspec = getattr(item, "callspec", None)
     trial = callspec.params.get("gitleaks_trial") if callspec else None
     return trial if isinstance(trial, Trial) else None
 
 
 def linted_of(item: pytest.Item) -> Candidate | None:
-    """The candidate whose configuration a test is about."""
+    """Return the candidate whose configuration a test is about."""
     callspec = getattr(item, "callspec", None)
     candidate = callspec.params.get("linted") if callspec else None
     return candidate if isinstance(candidate, Candidate) else None
 
 
 def _needs_truth(item: pytest.Item) -> bool:
-    """Whether this is a check that compares with a ground truth, on a real repository, which has none."""
+    """Return whether this is a check that compares with a ground truth, on a real repository, which has none."""
     trial = trial_of(item)
     real = trial is not None and isinstance(trial.subject, RealRepository)
     return real and "expected" in getattr(item, "fixturenames", ())

@@ -81,7 +81,7 @@ class Recorder:
         )
 
     def results(self, selected: Mapping[str, Identity]) -> list[CheckResult]:
-        """A result for each selected check; one without an outcome is an error."""
+        """Return a result for each selected check; one without an outcome is an error."""
         missing = _Entry(ERROR, NOT_RUN, "null", "null", 0)
         return [
             CheckResult(

@@ -43,7 +43,7 @@ class OwnTest(pytest.Item):
             not_applicable(printable(verdict.message))
 
     def reportinfo(self) -> tuple[PathLike[str] | str, int | None, str]:
-        """The file and the line, counted from 0."""
+        """Return the file and the line, counted from 0."""
         return self.path, self.test.spot.line - 1, self.name
 
 
@@ -56,7 +56,7 @@ class OwnTests(pytest.File):
         self._left = left
 
     def collect(self) -> Iterator[OwnTest]:
-        """A node a line and candidate."""
+        """Return a node a line and candidate."""
         session = self._session_of
         for candidate in session.settings.candidates:
             for name, beside, test in named_tests(session.beside[candidate.name], session.settings.root):
@@ -70,7 +70,7 @@ class OwnTests(pytest.File):
 
 
 def own_tests(parent: pytest.Collector, path: Path, session: Session, left: Left) -> OwnTests | None:
-    """The tests of a file that stands beside a configuration under test; None for another.
+    """Return the tests of a file that stands beside a configuration under test; None for another.
 
     Raises:
         pytest.UsageError: for one that stands beside no configuration under test.
@@ -87,7 +87,7 @@ def own_tests(parent: pytest.Collector, path: Path, session: Session, left: Left
 
 
 def own_files(parent: pytest.Collector, session: Session, left: Left) -> Iterator[OwnTests]:
-    """The files of tests beside the configurations under test that the command line does not name itself."""
+    """Return the files of tests beside the configurations under test that the command line does not name itself."""
     for path in dict.fromkeys(beside.path for beside in _all(session) if beside.tests):
         if not parent.session.isinitpath(path) and (made := own_tests(parent, path, session, left)):
             yield made
