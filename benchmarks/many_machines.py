@@ -17,8 +17,8 @@ from gitleaks_eval.engine.fleet import Fleet
 from gitleaks_eval.engine.fleet_run import Counted
 from gitleaks_eval.engine.fleet_unit import Compared, Pair, RepositoryUnit, UnitResult
 from gitleaks_eval.engine.store import Folder, Store
-from gitleaks_eval.reports.repository_rows import Spool, comparison_json
-from gitleaks_eval.reports.shards import Question
+from gitleaks_eval.reports.fleet.repository_rows import Spool, comparison_json
+from gitleaks_eval.reports.fleet.shards import Question
 from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE
 from gitleaks_eval.repositories.listed import Listed
 from gitleaks_eval.scenarios.scenario import RealRepository

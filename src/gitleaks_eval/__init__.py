@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gitleaks_eval.core.errors import EvaluationError, InputError
     from gitleaks_eval.engine.run import evaluate
     from gitleaks_eval.engine.settings import Settings
-    from gitleaks_eval.reports.run import Run
+    from gitleaks_eval.reports.run.values import Run
     from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding, Scenario
     from gitleaks_eval.scoring.scorecard import Scorecard
 
@@ -72,7 +72,7 @@ _HOMES = {
     "core.errors": ("EvaluationError", "InputError"),
     "engine.run": ("evaluate",),
     "engine.settings": ("Settings",),
-    "reports.run": ("Run",),
+    "reports.run.values": ("Run",),
     "scenarios.scenario": ("Expected", "ExpectedFinding", "Scenario"),
     "scoring.scorecard": ("Scorecard",),
 }

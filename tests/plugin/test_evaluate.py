@@ -13,7 +13,7 @@ import pytest
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.engine.run import evaluate
 from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.run.values import Run
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 

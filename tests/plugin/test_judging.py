@@ -34,7 +34,7 @@ from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
 from gitleaks_eval.judges.faults import FAULTS
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.plugin.judges import JudgeHooks
-from gitleaks_eval.reports.files import read_report
+from gitleaks_eval.reports.output.files import read_report
 from gitleaks_eval.scenarios.recipe import load_recipe
 
 messages_server = pytest.fixture(local_service)

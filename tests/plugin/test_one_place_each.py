@@ -105,7 +105,7 @@ def test_a_shipped_judge_is_a_module_and_a_prompt_and_is_not_calibrated_before_f
 def test_a_report_is_one_value_that_is_written_removed_and_not_written_over(
     pytester: pytest.Pytester, package: Path
 ) -> None:
-    module = package / "reports/report.py"
+    module = package / "reports/output/report.py"
     source = module.read_text(encoding="utf-8")
     entry = '    Report("names.txt", lambda run, _: ["\\n".join(sorted(run.by_scenario)).encode()]),\n'
     first = "    Report(REPORT, "

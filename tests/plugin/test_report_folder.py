@@ -9,8 +9,8 @@ import pytest
 from corpus import KEY, analysed_corpus, report
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.reports.folder import MARKER, ReportFolder, is_any, is_partial, streamed
-from gitleaks_eval.reports.report import report_named
+from gitleaks_eval.reports.output.folder import MARKER, ReportFolder, is_any, is_partial, streamed
+from gitleaks_eval.reports.output.report import report_named
 
 RESULTS = "gitleaks-eval-results"
 CARD = "scorecard.md"

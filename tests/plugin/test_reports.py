@@ -10,7 +10,7 @@ from builders import SHIPPED
 from corpus import KEY, TOKEN, analysed_corpus, envelope, outcomes, report, shipped_scenarios, write_analysis
 
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.reports.folder import MARKER
+from gitleaks_eval.reports.output.folder import MARKER
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 

@@ -18,8 +18,8 @@ from messages_server import Behaviour, Handler, MessagesServer, Recorded, good, 
 from ran import run_as
 
 from gitleaks_eval.analysis.severity import LEVELS
-from gitleaks_eval.reports.evaluation_report import _repository
-from gitleaks_eval.reports.run import RealEvaluation
+from gitleaks_eval.reports.run.evaluation_report import _repository
+from gitleaks_eval.reports.run.values import RealEvaluation
 
 CACHE_HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 WITHOUT_A_TRUTH = {

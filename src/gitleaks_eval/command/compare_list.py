@@ -16,11 +16,11 @@ from gitleaks_eval.command.shard import shard_of
 from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.engine.fleet_run import Counted, laid_out, lines_to_change
 from gitleaks_eval.engine.settings import report_folder
-from gitleaks_eval.reports.fleet import FleetReport, fleet_lines
-from gitleaks_eval.reports.folder import ReportFolder, is_any, naming_output, streamed
-from gitleaks_eval.reports.report import FLEETS, ROWS, SHARDS, TABLE
-from gitleaks_eval.reports.repository_rows import Spool
-from gitleaks_eval.reports.shards import is_of_shard, shard_pieces
+from gitleaks_eval.reports.fleet.repository_rows import Spool
+from gitleaks_eval.reports.fleet.shards import is_of_shard, shard_pieces
+from gitleaks_eval.reports.fleet.summary import FleetReport, fleet_lines
+from gitleaks_eval.reports.output.folder import ReportFolder, is_any, naming_output, streamed
+from gitleaks_eval.reports.output.report import FLEETS, ROWS, SHARDS, TABLE
 from gitleaks_eval.scoring.comparison import failing_verdicts
 
 NAME = "compare"

@@ -30,7 +30,7 @@ def table_maker(*, asked: bool) -> Table | None:
     """
     if not asked:
         return None
-    module = _imported("gitleaks_eval.reports.parquet", "pyarrow", "--parquet: needs pyarrow", "parquet")
+    module = _imported("gitleaks_eval.reports.fleet.parquet", "pyarrow", "--parquet: needs pyarrow", "parquet")
     made: Table = module.parquet_pieces
     return made
 

@@ -22,8 +22,8 @@ from gitleaks_eval.engine.kinds import REPOS
 from gitleaks_eval.engine.settings import Settings, read_settings
 from gitleaks_eval.engine.store import Files, Nowhere, Store, what_is_asked
 from gitleaks_eval.engine.stores import files_at
-from gitleaks_eval.reports.folder import naming_output
-from gitleaks_eval.reports.real_differences import row_numbers
+from gitleaks_eval.reports.comparison.real_differences import row_numbers
+from gitleaks_eval.reports.output.folder import naming_output
 from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE
 from gitleaks_eval.repositories.listed import Listed, RepositoryList, read_list
 from gitleaks_eval.scoring.fleet import RepositoryRow

@@ -16,10 +16,10 @@ from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.fleet_run import Counted
 from gitleaks_eval.engine.settings import accepts_review, report_folder
-from gitleaks_eval.reports.fleet import LineKey
-from gitleaks_eval.reports.folder import naming_output
-from gitleaks_eval.reports.repository_rows import Spool
-from gitleaks_eval.reports.shards import read_shards, shard_rows
+from gitleaks_eval.reports.fleet.repository_rows import Spool
+from gitleaks_eval.reports.fleet.shards import read_shards, shard_rows
+from gitleaks_eval.reports.fleet.summary import LineKey
+from gitleaks_eval.reports.output.folder import naming_output
 from gitleaks_eval.scoring.comparison import INCOMPLETE
 
 NAME = "merge"

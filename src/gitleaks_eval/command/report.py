@@ -10,10 +10,10 @@ from gitleaks_eval.core.documents import checked_path, opened
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.files import write_together
 from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.reports.folder import link_on_the_way
-from gitleaks_eval.reports.html import GENERATOR, comparison_page, run_page, trend_page
-from gitleaks_eval.reports.report import PAGE
-from gitleaks_eval.reports.saved import Document, saved_comparison, saved_report, saved_reports
+from gitleaks_eval.reports.html.pages import GENERATOR, comparison_page, run_page, trend_page
+from gitleaks_eval.reports.output.folder import link_on_the_way
+from gitleaks_eval.reports.output.report import PAGE
+from gitleaks_eval.reports.output.saved import Document, saved_comparison, saved_report, saved_reports
 
 TREND = Path("trend.html")
 # The mark stands in the head of a page, before any text of others.

@@ -28,7 +28,7 @@ from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.subjects import Subjects, load_subjects
 from gitleaks_eval.engine.to_approve import lines_to_approve
-from gitleaks_eval.reports.folder import link_on_the_way
+from gitleaks_eval.reports.output.folder import link_on_the_way
 
 DONE, DECLINED = 0, 1
 ADOPTED = "existing at adoption"

@@ -12,8 +12,8 @@ from gitleaks_eval.config.chain import BUILTIN, OWN, Configuration
 from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, named_path, parse_toml, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
-from gitleaks_eval.reports.folder import PARTIAL
-from gitleaks_eval.reports.report import RESERVED
+from gitleaks_eval.reports.output.folder import PARTIAL
+from gitleaks_eval.reports.output.report import RESERVED
 from gitleaks_eval.scanners import GITLEAKS, known_scanner, scanner_and_version
 from gitleaks_eval.scanners import checked_version as version_of
 from gitleaks_eval.scanners.arguments import DECODE_DEPTH, read_arguments

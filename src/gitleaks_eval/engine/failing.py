@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Mapping
 from gitleaks_eval.checks.result import failed_ids
 from gitleaks_eval.judges.material import REAL_WORLD
 from gitleaks_eval.judges.verdict import SCORED, Combined
-from gitleaks_eval.reports.comparison import Compared
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.comparison.compared import Compared
+from gitleaks_eval.reports.run.values import Run
 from gitleaks_eval.scoring.comparison import failing_verdicts
 
 

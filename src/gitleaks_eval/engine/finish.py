@@ -26,10 +26,10 @@ from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.shared import analysis_path, repository_path
 from gitleaks_eval.engine.under_test import UnderTest
 from gitleaks_eval.judges.verdict import Judged
-from gitleaks_eval.reports.assembly import evaluated, make_run, real_evaluation
-from gitleaks_eval.reports.comparison import Compared
-from gitleaks_eval.reports.configuration_problems import count_hidden
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.comparison.compared import Compared
+from gitleaks_eval.reports.run.assembly import evaluated, make_run, real_evaluation
+from gitleaks_eval.reports.run.configuration_problems import count_hidden
+from gitleaks_eval.reports.run.values import Run
 from gitleaks_eval.scanners.crashes import crashed_scans
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scoring.comparison import Asked, Pair, compare, neighbours

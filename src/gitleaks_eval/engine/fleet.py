@@ -24,7 +24,7 @@ from gitleaks_eval.corpora.load import load_labels
 from gitleaks_eval.engine.fleet_proof import Waiting
 from gitleaks_eval.engine.fleet_unit import Compared, Pair, RepositoryUnit, UnitResult
 from gitleaks_eval.engine.store import Store
-from gitleaks_eval.reports.repository_rows import read_comparison
+from gitleaks_eval.reports.fleet.repository_rows import read_comparison
 from gitleaks_eval.repositories.listed import Listed
 from gitleaks_eval.repositories.state import state_of
 from gitleaks_eval.scenarios.scenario import Scenario

@@ -18,9 +18,9 @@ from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench
 from gitleaks_eval.engine.store import what_is_asked
-from gitleaks_eval.reports.fleet import FleetReport, LineKey
-from gitleaks_eval.reports.repository_rows import Spool, row_line
-from gitleaks_eval.reports.shards import Question
+from gitleaks_eval.reports.fleet.repository_rows import Spool, row_line
+from gitleaks_eval.reports.fleet.shards import Question
+from gitleaks_eval.reports.fleet.summary import FleetReport, LineKey
 from gitleaks_eval.repositories.listed import RepositoryList
 from gitleaks_eval.scanners.canary import canary_secrets
 from gitleaks_eval.scoring.fleet import Judged, RepositoryRow, Tally

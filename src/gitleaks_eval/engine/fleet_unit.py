@@ -27,7 +27,7 @@ from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.subjects import Subjects
-from gitleaks_eval.reports.repository_rows import comparison_json
+from gitleaks_eval.reports.fleet.repository_rows import comparison_json
 from gitleaks_eval.repositories.state import state_of_clone
 from gitleaks_eval.scanners.canary import canary_secrets
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario

@@ -15,7 +15,7 @@ from gitleaks_eval.engine.coverage import surveyed
 from gitleaks_eval.engine.missed import Hidden, hidden_findings
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.judges.sampling import shortened
-from gitleaks_eval.reports.report import REPORT
+from gitleaks_eval.reports.output.report import REPORT
 from gitleaks_eval.scenarios.scenario import Scenario
 
 _SEEN = {"seen", "not_asked"}

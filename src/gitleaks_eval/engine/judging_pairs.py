@@ -12,8 +12,8 @@ from gitleaks_eval.judges.pair_evidence import Compared as ComparedPair
 from gitleaks_eval.judges.pairwise import PAIRWISE, TEMPLATES, PairPanel, judge_pairs, unjudged
 from gitleaks_eval.judges.prompt import template_of
 from gitleaks_eval.judges.settings import JudgeSettings
-from gitleaks_eval.reports.comparison import Compared
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.comparison.compared import Compared
+from gitleaks_eval.reports.run.values import Run
 from gitleaks_eval.scenarios.redaction import Values, values_of
 from gitleaks_eval.scoring.comparison import Pair
 

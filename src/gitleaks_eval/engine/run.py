@@ -24,7 +24,7 @@ from gitleaks_eval.engine.finish import candidate_run, explain_misses
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.subjects import load_subjects
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.run.values import Run
 from gitleaks_eval.scenarios.scenario import Scenario
 
 

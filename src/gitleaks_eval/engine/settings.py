@@ -15,7 +15,7 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
 from gitleaks_eval.engine.candidates import Candidate, read_candidates
 from gitleaks_eval.engine.kinds import CORPORA, DEFAULT, REPOS, SCENARIOS, SURVEYS, read_kinds
-from gitleaks_eval.reports.folder import (
+from gitleaks_eval.reports.output.folder import (
     RESULTS,
     ReportFolder,
     is_any,
@@ -23,7 +23,7 @@ from gitleaks_eval.reports.folder import (
     link_on_the_way,
     naming_output,
 )
-from gitleaks_eval.reports.report import ANALYSES, REPORT
+from gitleaks_eval.reports.output.report import ANALYSES, REPORT
 from gitleaks_eval.scanners.build import ScannerChoice
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.baseline import evaluated_from_baseline, is_baseline, refuse_other_file

@@ -16,7 +16,7 @@ from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.fleet_unit import Compared, Job, Pair
-from gitleaks_eval.reports.repository_rows import read_comparison
+from gitleaks_eval.reports.fleet.repository_rows import read_comparison
 from gitleaks_eval.repositories.listed import sha256_of_labels
 
 # Another one where what an entry holds means something else.

@@ -20,7 +20,7 @@ from gitleaks_eval.engine.coverage import surveyed
 from gitleaks_eval.engine.excusing import scanner_of, survey_read
 from gitleaks_eval.engine.real import compared_repositories
 from gitleaks_eval.engine.session import Session
-from gitleaks_eval.reports.real_differences import group_text
+from gitleaks_eval.reports.comparison.real_differences import group_text
 from gitleaks_eval.scoring.comparison import are_one_scanner
 from gitleaks_eval.scoring.surveyed import Moves, moves
 

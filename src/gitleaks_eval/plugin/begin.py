@@ -23,9 +23,9 @@ from gitleaks_eval.plugin.folders import CHECKS
 from gitleaks_eval.plugin.items import register_items
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.state import WORKER_INPUT, TakingPart
-from gitleaks_eval.reports.files import read_report
-from gitleaks_eval.reports.folder import PARTIAL, naming_output
-from gitleaks_eval.reports.report import ANALYSES, REPORT, planned, within
+from gitleaks_eval.reports.output.files import read_report
+from gitleaks_eval.reports.output.folder import PARTIAL, naming_output
+from gitleaks_eval.reports.output.report import ANALYSES, REPORT, planned, within
 from gitleaks_eval.scanners.load_errors import is_refusal
 from gitleaks_eval.scenarios.scenario import corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED

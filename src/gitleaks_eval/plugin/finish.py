@@ -26,19 +26,19 @@ from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.junit import add_suite_properties
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.pytest_summary import PytestSummary
-from gitleaks_eval.reports.assembly import evaluated
-from gitleaks_eval.reports.causes import causes
-from gitleaks_eval.reports.comment import comparison_comment
-from gitleaks_eval.reports.comparison import Compared, comparison_markdown
-from gitleaks_eval.reports.evaluation_report import report_summary
-from gitleaks_eval.reports.files import add_to_job_summary, update_reports, write_all
-from gitleaks_eval.reports.folder import PARTIAL, is_any, is_partial
-from gitleaks_eval.reports.in_pull_request import annotations
-from gitleaks_eval.reports.judges import judges_lines, llm_fields
-from gitleaks_eval.reports.report import COMPARISON, REPORT, SCORECARD, within
-from gitleaks_eval.reports.run import Run
-from gitleaks_eval.reports.scorecard import scorecard_markdown
-from gitleaks_eval.reports.terminal import Line, Troubles, comparison_section, run_lines
+from gitleaks_eval.reports.comparison.compared import Compared, comparison_markdown
+from gitleaks_eval.reports.output.files import add_to_job_summary, update_reports, write_all
+from gitleaks_eval.reports.output.folder import PARTIAL, is_any, is_partial
+from gitleaks_eval.reports.output.report import COMPARISON, REPORT, SCORECARD, within
+from gitleaks_eval.reports.pull_request.annotations import annotations
+from gitleaks_eval.reports.pull_request.comment import comparison_comment
+from gitleaks_eval.reports.run.assembly import evaluated
+from gitleaks_eval.reports.run.causes import causes
+from gitleaks_eval.reports.run.evaluation_report import report_summary
+from gitleaks_eval.reports.run.judges import judges_lines, llm_fields
+from gitleaks_eval.reports.run.scorecard import scorecard_markdown
+from gitleaks_eval.reports.run.values import Run
+from gitleaks_eval.reports.terminal.section import Line, Troubles, comparison_section, run_lines
 from gitleaks_eval.scoring.baseline import save_baseline
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.run.values import Run
 
 
 def add_suite_properties(config: pytest.Config, runs: Mapping[str, Run]) -> None:

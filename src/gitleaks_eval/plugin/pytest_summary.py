@@ -9,7 +9,7 @@ import pytest
 
 from gitleaks_eval.checks.result import ERROR
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.reports.causes import SHOWN_AT_MOST, Cause
+from gitleaks_eval.reports.run.causes import SHOWN_AT_MOST, Cause
 
 _TITLE = "short test summary info"
 # What the short summary lists, by the character of `-r`.

@@ -25,7 +25,7 @@ from gitleaks_eval.coverage.shown import shown_text
 from gitleaks_eval.coverage.silencing import EntryResult
 from gitleaks_eval.coverage.subject import Subject
 from gitleaks_eval.coverage.verdict import coverage_of, entry_names
-from gitleaks_eval.reports.scorecard import silent_rules
+from gitleaks_eval.reports.run.scorecard import silent_rules
 from gitleaks_eval.scoring.scorecard import FindingCounts, guard, make_scorecard
 from gitleaks_eval.scoring.surveyed import Moves, moves, surveyed_from
 

@@ -18,7 +18,7 @@ from gitleaks_eval.engine.fleet_proof import Proof
 from gitleaks_eval.engine.fleet_unit import Compared, Pair, RepositoryUnit, UnitResult
 from gitleaks_eval.engine.store import Folder, Store
 from gitleaks_eval.engine.store_url import UrlFiles
-from gitleaks_eval.reports.repository_rows import comparison_json
+from gitleaks_eval.reports.fleet.repository_rows import comparison_json
 from gitleaks_eval.repositories.listed import Listed
 from gitleaks_eval.scenarios.scenario import RealRepository
 from gitleaks_eval.scoring.fleet import RepositoryRow

@@ -8,7 +8,7 @@ from gitleaks_eval.judges.answer import Answer
 from gitleaks_eval.judges.citations import lowered_confidence, unfounded
 from gitleaks_eval.judges.merging import Merged, merged, sample_rows, total
 from gitleaks_eval.judges.question import Reply
-from gitleaks_eval.reports.judges import LISTED_AT_MOST, details
+from gitleaks_eval.reports.run.judges import LISTED_AT_MOST, details
 
 
 def replies(**said: list[int | None]) -> list[Reply]:

@@ -14,7 +14,7 @@ from gitleaks_eval.judges.pair_verdict import Order, PairVerdict
 from gitleaks_eval.judges.pairwise import ORDERS, PairPanel, agreed, judge_pairs, opinion_of
 from gitleaks_eval.judges.question import ClientOptions, Question, Reply, Verdicts
 from gitleaks_eval.judges.settings import HEURISTIC, REPLAY, JudgeSettings
-from gitleaks_eval.reports.pair_judge import pair_judge_lines
+from gitleaks_eval.reports.comparison.pair_judge import pair_judge_lines
 from gitleaks_eval.scenarios.redaction import Values, values_of
 from gitleaks_eval.scenarios.secrets import MASK
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, Pair

@@ -17,11 +17,11 @@ from pages import comparison, documents, evaluation
 from gitleaks_eval.judges.pair_verdict import Order
 from gitleaks_eval.judges.pairwise import ORDERS, agreed
 from gitleaks_eval.judges.verdict import Verdict
-from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
-from gitleaks_eval.reports.html_comparison import rule_rows
-from gitleaks_eval.reports.html_first import next_action, tiles, verdict, why
-from gitleaks_eval.reports.html_groups import Group, command
-from gitleaks_eval.reports.html_views import problems, rate, regions
+from gitleaks_eval.reports.html.comparison import rule_rows
+from gitleaks_eval.reports.html.first_screen import next_action, tiles, verdict, why
+from gitleaks_eval.reports.html.groups import Group, command
+from gitleaks_eval.reports.html.pages import comparison_page, run_page, trend_page
+from gitleaks_eval.reports.html.views import problems, rate, regions
 
 MIB = 1 << 20
 # A browser opens ten times as many in three seconds.

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from evaluations import A, evaluated, matched
 
-from gitleaks_eval.reports.comparison import Compared
-from gitleaks_eval.reports.comparison_lines import LINES_AT_MOST, comparison_lines
+from gitleaks_eval.reports.comparison.compared import Compared
+from gitleaks_eval.reports.terminal.comparison import LINES_AT_MOST, comparison_lines
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE, Asked, Pair, compare
 from gitleaks_eval.scoring.differences import find_differences
 from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated

@@ -9,7 +9,7 @@ from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.schema import list_problem, report_problems, schema_problems
 from gitleaks_eval.core.text import few
-from gitleaks_eval.reports.report import COMPARISON_JSON, REPORT
+from gitleaks_eval.reports.output.report import COMPARISON_JSON, REPORT
 
 PROBLEMS_SHOWN = 3
 Document = Mapping[str, Any]

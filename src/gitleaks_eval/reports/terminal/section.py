@@ -10,10 +10,9 @@ from gitleaks_eval.analysis.matching import Match
 from gitleaks_eval.analysis.metrics import corpus_rate_texts
 from gitleaks_eval.checks.result import FAILED, failed_ids
 from gitleaks_eval.core.text import few, numbered, printable
-from gitleaks_eval.reports.causes import Cause, cause_lines
-from gitleaks_eval.reports.comparison import Compared
-from gitleaks_eval.reports.comparison_lines import comparison_lines
-from gitleaks_eval.reports.coverage import (
+from gitleaks_eval.reports.comparison.compared import Compared
+from gitleaks_eval.reports.run.causes import Cause, cause_lines
+from gitleaks_eval.reports.run.coverage import (
     doubt_lines,
     failed_check_lines,
     failed_lines,
@@ -21,9 +20,10 @@ from gitleaks_eval.reports.coverage import (
     next_lines,
     tested_lines,
 )
-from gitleaks_eval.reports.judges import combined_line, judges_lines
-from gitleaks_eval.reports.run import Run
-from gitleaks_eval.reports.scorecard import counted, where
+from gitleaks_eval.reports.run.judges import combined_line, judges_lines
+from gitleaks_eval.reports.run.scorecard import counted, where
+from gitleaks_eval.reports.run.values import Run
+from gitleaks_eval.reports.terminal.comparison import comparison_lines
 from gitleaks_eval.scenarios.scenario import pool_notes
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import Score

@@ -16,7 +16,7 @@ from gitleaks_eval.coverage.result import (
     Coverage,
 )
 from gitleaks_eval.judges.verdict import INCOMPLETE
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.run.values import Run
 
 FAILED_AT_MOST = 12
 LISTED_AT_MOST = 200

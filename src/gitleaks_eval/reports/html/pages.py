@@ -9,12 +9,12 @@ from typing import Any
 
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.core.templates import rendered
-from gitleaks_eval.reports import html_comparison as compared
-from gitleaks_eval.reports import html_views as views
-from gitleaks_eval.reports.html_charts import Point, scatter, trend
-from gitleaks_eval.reports.html_first import next_action, tiles, under_test, verdict, why
-from gitleaks_eval.reports.html_groups import Document
-from gitleaks_eval.reports.pair_judge import TITLE, told
+from gitleaks_eval.reports.comparison.pair_judge import TITLE, told
+from gitleaks_eval.reports.html import comparison as compared
+from gitleaks_eval.reports.html import views
+from gitleaks_eval.reports.html.charts import Point, scatter, trend
+from gitleaks_eval.reports.html.first_screen import next_action, tiles, under_test, verdict, why
+from gitleaks_eval.reports.html.groups import Document
 
 # What marks a page as ours: only such a one is replaced by another.
 GENERATOR = '<meta name="generator" content="gitleaks-eval">'

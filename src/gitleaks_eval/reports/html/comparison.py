@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gitleaks_eval.reports.html_first import Tile, tiles
-from gitleaks_eval.reports.html_groups import Document, Group, Item, begin_of_names, command, finding_commands, grouped
-from gitleaks_eval.reports.html_views import TELLING, heat, rate, region_of
+from gitleaks_eval.reports.html.first_screen import Tile, tiles
+from gitleaks_eval.reports.html.groups import Document, Group, Item, begin_of_names, command, finding_commands, grouped
+from gitleaks_eval.reports.html.views import TELLING, heat, rate, region_of
 
 WORST_FIRST = ("REGRESSION", "INCOMPLETE", "REVIEW", "SAFE")
 ROWS_AT_MOST = 500

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from gitleaks_eval.analysis.metrics import Counts, corpus_rate_texts, rate_texts
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.reports.comparison import Compared, against, corpora_of, place_of
-from gitleaks_eval.reports.pair_judge import pair_judge_lines
-from gitleaks_eval.reports.real_differences import real_lines
+from gitleaks_eval.reports.comparison.compared import Compared, against, corpora_of, place_of
+from gitleaks_eval.reports.comparison.pair_judge import pair_judge_lines
+from gitleaks_eval.reports.comparison.real_differences import real_lines
 from gitleaks_eval.scoring.comparison import SAFE, Pair
 from gitleaks_eval.scoring.differences import Difference
 from gitleaks_eval.scoring.evaluated import Evaluated

@@ -13,7 +13,7 @@ from gitleaks_eval.config.lines import place_lines
 from gitleaks_eval.config.tables import tables, value_of
 from gitleaks_eval.core.text import few, numbered, shown_path
 from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, OWN_RULES, RULE, TEST, TOGETHER
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.run.values import Run
 
 ERROR, WARNING = "error", "warning"
 IGNORED, HIDES_SECRETS = "CL-1", "CL-2"

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from gitleaks_eval.reports.comment import comparison_comment, run_comment
-from gitleaks_eval.reports.comparison import Compared, comparison_json, comparison_markdown
-from gitleaks_eval.reports.evaluation_report import evaluation_document, evaluation_report, scenario_eval
-from gitleaks_eval.reports.fleet import FleetReport, fleet_json, fleet_markdown
-from gitleaks_eval.reports.html import comparison_page, document_of, run_page
-from gitleaks_eval.reports.in_pull_request import code_quality, sarif
-from gitleaks_eval.reports.judges import log_lines
-from gitleaks_eval.reports.run import Run
-from gitleaks_eval.reports.scorecard import scorecard_json, scorecard_markdown
+from gitleaks_eval.reports.comparison.compared import Compared, comparison_json, comparison_markdown
+from gitleaks_eval.reports.fleet.summary import FleetReport, fleet_json, fleet_markdown
+from gitleaks_eval.reports.html.pages import comparison_page, document_of, run_page
+from gitleaks_eval.reports.pull_request.annotations import code_quality, sarif
+from gitleaks_eval.reports.pull_request.comment import comparison_comment, run_comment
+from gitleaks_eval.reports.run.evaluation_report import evaluation_document, evaluation_report, scenario_eval
+from gitleaks_eval.reports.run.judges import log_lines
+from gitleaks_eval.reports.run.scorecard import scorecard_json, scorecard_markdown
+from gitleaks_eval.reports.run.values import Run
 
 # Names that others look for, too: readers of earlier reports, and what says where they are.
 REPORT, SCORECARD_JSON, SCORECARD = "evaluation_report.json", "scorecard.json", "scorecard.md"

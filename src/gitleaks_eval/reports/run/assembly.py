@@ -14,7 +14,7 @@ from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Judged, combine
-from gitleaks_eval.reports.run import RealEvaluation, Run
+from gitleaks_eval.reports.run.values import RealEvaluation, Run
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED

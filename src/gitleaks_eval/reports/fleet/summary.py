@@ -7,8 +7,7 @@ from typing import Any
 
 import gitleaks_eval
 from gitleaks_eval.core.text import few, json_value, markdown, numbered, printable
-from gitleaks_eval.reports.evaluation_report import TOOL
-from gitleaks_eval.reports.real_differences import (
+from gitleaks_eval.reports.comparison.real_differences import (
     GROUPS_AT_MOST,
     ROWS_AT_MOST,
     UNPROVEN,
@@ -18,6 +17,7 @@ from gitleaks_eval.reports.real_differences import (
     table_rest,
     table_row,
 )
+from gitleaks_eval.reports.run.evaluation_report import TOOL
 from gitleaks_eval.scoring.fleet import Cause, Judged
 from gitleaks_eval.scoring.real_differences import KINDS, Group
 

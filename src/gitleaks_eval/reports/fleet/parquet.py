@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyarrow.parquet import ParquetWriter
 
 from gitleaks_eval.core.text import without_surrogates
-from gitleaks_eval.reports.repository_rows import COMPARED, INCOMPLETE, read_row
+from gitleaks_eval.reports.fleet.repository_rows import COMPARED, INCOMPLETE, read_row
 from gitleaks_eval.scoring.fleet import PairRow, RepositoryRow
 from gitleaks_eval.scoring.real_differences import RealDifference
 

@@ -12,10 +12,10 @@ from gitleaks_eval.analysis.metrics import metrics_json
 from gitleaks_eval.checks.result import ERROR, FAILED, NOT_APPLICABLE, PASSED, CheckResult
 from gitleaks_eval.core.text import json_value
 from gitleaks_eval.judges.material import REAL_WORLD
-from gitleaks_eval.reports.configuration_problems import entry_lines
-from gitleaks_eval.reports.coverage import next_steps
-from gitleaks_eval.reports.judges import llm_fields
-from gitleaks_eval.reports.run import RealEvaluation, Run
+from gitleaks_eval.reports.run.configuration_problems import entry_lines
+from gitleaks_eval.reports.run.coverage import next_steps
+from gitleaks_eval.reports.run.judges import llm_fields
+from gitleaks_eval.reports.run.values import RealEvaluation, Run
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import Score
 

@@ -7,7 +7,7 @@ from typing import Any
 from gitleaks_eval.core.text import markdown, printable
 from gitleaks_eval.judges.pair_verdict import PairVerdict
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE
-from gitleaks_eval.reports.judges import REASONING_AT_MOST, cost_text, details
+from gitleaks_eval.reports.run.judges import REASONING_AT_MOST, cost_text, details
 
 TITLE = "What changed, and does it matter? (a judge, advisory)"
 _PREFERRED = {1: "{baseline} is clearly better", 2: "{baseline} is somewhat better"}

@@ -11,9 +11,9 @@ from gitleaks_eval.config.beside import Approval
 from gitleaks_eval.core.documents import LARGEST_JSON, DocumentError, opened, parse_json
 from gitleaks_eval.core.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.core.text import few, printable
-from gitleaks_eval.reports.evaluation_report import TOOL
-from gitleaks_eval.reports.fleet import LineKey
-from gitleaks_eval.reports.repository_rows import read_row
+from gitleaks_eval.reports.fleet.repository_rows import read_row
+from gitleaks_eval.reports.fleet.summary import LineKey
+from gitleaks_eval.reports.run.evaluation_report import TOOL
 from gitleaks_eval.scoring.fleet import RepositoryRow
 
 SHARD_SCHEMA_VERSION = "1.0"

@@ -11,12 +11,10 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.schema import report_problems
 from gitleaks_eval.judges.settings import JudgeSettings
 from gitleaks_eval.judges.verdict import Combined, Judged
-from gitleaks_eval.reports.comparison import Compared
-from gitleaks_eval.reports.evaluation_report import with_long_lists
-from gitleaks_eval.reports.folder import ReportFolder
-from gitleaks_eval.reports.html import run_page
-from gitleaks_eval.reports.judges import HEADING, judges_markdown, llm_fields, log_lines
-from gitleaks_eval.reports.report import (
+from gitleaks_eval.reports.comparison.compared import Compared
+from gitleaks_eval.reports.html.pages import run_page
+from gitleaks_eval.reports.output.folder import ReportFolder
+from gitleaks_eval.reports.output.report import (
     ALWAYS,
     ANALYSIS,
     COMPARISON,
@@ -34,7 +32,9 @@ from gitleaks_eval.reports.report import (
     Report,
     within,
 )
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.run.evaluation_report import with_long_lists
+from gitleaks_eval.reports.run.judges import HEADING, judges_markdown, llm_fields, log_lines
+from gitleaks_eval.reports.run.values import Run
 
 SUMMARY_AT_MOST = 900_000
 _CUT = b"\n\nThere is no room for more: the reports have all of it.\n"

@@ -7,9 +7,9 @@ from itertools import chain
 
 from gitleaks_eval.checks.result import ERROR, FAILED
 from gitleaks_eval.core.text import few, numbered
-from gitleaks_eval.reports.causes import cause_of
-from gitleaks_eval.reports.coverage import NOTHING_TO_MEND
-from gitleaks_eval.reports.html_groups import Document
+from gitleaks_eval.reports.html.groups import Document
+from gitleaks_eval.reports.run.causes import cause_of
+from gitleaks_eval.reports.run.coverage import NOTHING_TO_MEND
 
 NAMED_AT_MOST = 3
 SECRETS = "planted secrets found"

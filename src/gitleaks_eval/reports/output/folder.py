@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import READABLE, staged, write_atomically
-from gitleaks_eval.reports.report import report_named
+from gitleaks_eval.reports.output.report import report_named
 
 MARKER = ".gitleaks-eval-reports"
 MARK = b"This folder holds reports of gitleaks-eval: each run removes the earlier ones.\n"

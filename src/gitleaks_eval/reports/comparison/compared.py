@@ -12,10 +12,10 @@ from gitleaks_eval.analysis.metrics import Counts, Metrics, corpus_rate_texts, r
 from gitleaks_eval.core.text import json_value, markdown
 from gitleaks_eval.judges.pair_verdict import PairVerdict
 from gitleaks_eval.judges.verdict import Call
-from gitleaks_eval.reports.evaluation_report import TOOL, with_long_lists
-from gitleaks_eval.reports.pair_judge import pair_judge_markdown
-from gitleaks_eval.reports.real_differences import real_json, real_markdown, table_row
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.comparison.pair_judge import pair_judge_markdown
+from gitleaks_eval.reports.comparison.real_differences import real_json, real_markdown, table_row
+from gitleaks_eval.reports.run.evaluation_report import TOOL, with_long_lists
+from gitleaks_eval.reports.run.values import Run
 from gitleaks_eval.scenarios.scenario import pool_notes
 from gitleaks_eval.scoring.comparison import Pair
 from gitleaks_eval.scoring.differences import DIFFERENCES, Difference

@@ -11,14 +11,14 @@ from urllib.parse import quote
 
 import gitleaks_eval
 from gitleaks_eval.core.text import json_value, printable
-from gitleaks_eval.reports.configuration_problems import (
+from gitleaks_eval.reports.run.configuration_problems import (
     ASKED,
     ERROR,
     ConfigurationProblem,
     configuration_problems,
 )
-from gitleaks_eval.reports.evaluation_report import TOOL
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.run.evaluation_report import TOOL
+from gitleaks_eval.reports.run.values import Run
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ANNOTATIONS_AT_MOST = 10

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from gitleaks_eval.checks.result import ERROR
-from gitleaks_eval.reports.causes import cause_of
-from gitleaks_eval.reports.html_groups import Document, Group, Item, begin_of_names, command, finding_commands, grouped
-from gitleaks_eval.reports.judges import notes
+from gitleaks_eval.reports.html.groups import Document, Group, Item, begin_of_names, command, finding_commands, grouped
+from gitleaks_eval.reports.run.causes import cause_of
+from gitleaks_eval.reports.run.judges import notes
 
 # Below, an interval says more than a rate does, and neither says much.
 TELLING = 5

@@ -14,10 +14,10 @@ from gitleaks_eval.core.templates import markdown_page, plain
 from gitleaks_eval.core.text import json_value
 from gitleaks_eval.coverage.forms import FORMS
 from gitleaks_eval.coverage.result import ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, Coverage
-from gitleaks_eval.reports.coverage import failed_lines
-from gitleaks_eval.reports.evaluation_report import TOOL, real_world_fields, report_summary
-from gitleaks_eval.reports.judges import judges_markdown, llm_fields
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.run.coverage import failed_lines
+from gitleaks_eval.reports.run.evaluation_report import TOOL, real_world_fields, report_summary
+from gitleaks_eval.reports.run.judges import judges_markdown, llm_fields
+from gitleaks_eval.reports.run.values import Run
 from gitleaks_eval.scenarios.scenario import pool_notes
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.scorecard import THRESHOLDS, Score, score_of

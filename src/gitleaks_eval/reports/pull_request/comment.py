@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gitleaks_eval.core.text import few, markdown, numbered
-from gitleaks_eval.reports.comparison import Compared, against, place_of
-from gitleaks_eval.reports.configuration_problems import ERROR, ConfigurationProblem, configuration_problems
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.reports.comparison.compared import Compared, against, place_of
+from gitleaks_eval.reports.run.configuration_problems import ERROR, ConfigurationProblem, configuration_problems
+from gitleaks_eval.reports.run.values import Run
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE, Pair
 from gitleaks_eval.scoring.differences import Difference
 from gitleaks_eval.scoring.surveyed import ACCEPTED, NEVER_FIRES, Hiding, Surveyed

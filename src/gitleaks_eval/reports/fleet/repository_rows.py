@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from gitleaks_eval.core.documents import DocumentError, parse_json
-from gitleaks_eval.reports.real_differences import real_json
+from gitleaks_eval.reports.comparison.real_differences import real_json
 from gitleaks_eval.scoring.fleet import PairRow, RepositoryRow
 from gitleaks_eval.scoring.real_differences import KINDS, Other, Real, RealComparison, RealDifference
 
