@@ -18,7 +18,7 @@ from gitleaks_eval.corpora.kinds.labels import files_by_repository
 from gitleaks_eval.engine.fleet import Fleet, Progress, Workers
 from gitleaks_eval.engine.fleet_local import LocalWorkers
 from gitleaks_eval.engine.fleet_run import Counted, LaidOut
-from gitleaks_eval.engine.kinds import REPOS
+from gitleaks_eval.engine.selection import REPOS
 from gitleaks_eval.engine.settings import Settings, read_settings
 from gitleaks_eval.engine.store import Files, Nowhere, Store, what_is_asked
 from gitleaks_eval.engine.stores import files_at

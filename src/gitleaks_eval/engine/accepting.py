@@ -23,7 +23,7 @@ from gitleaks_eval.engine.approving import written_in
 from gitleaks_eval.engine.begin import find_scanners, lay_out
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import surveyed
-from gitleaks_eval.engine.kinds import DEFAULT, SURVEYS
+from gitleaks_eval.engine.selection import DEFAULT, SURVEYS
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.subjects import Subjects, load_subjects

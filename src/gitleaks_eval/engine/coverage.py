@@ -45,8 +45,8 @@ from gitleaks_eval.coverage.subject import Subject, subject_of
 from gitleaks_eval.coverage.verdict import coverage_of, entry_names
 from gitleaks_eval.engine.asking import asker_of, scanning
 from gitleaks_eval.engine.candidates import Candidate
-from gitleaks_eval.engine.kinds import ENTRIES, FORMS, PLACES, RULES
 from gitleaks_eval.engine.own_tests import check_rules, named_tests, own_verdicts
+from gitleaks_eval.engine.selection import ENTRIES, FORMS, PLACES, RULES
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.limits import timeout_of

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, PLACE, RULE, TEST, Coverage
-from gitleaks_eval.engine.against import silent_for
 from gitleaks_eval.engine.approving import UPGRADES, upgrades_of
+from gitleaks_eval.engine.baseline_samples import silent_for
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import Case, survey_cases, surveyed, verdict_of
 from gitleaks_eval.engine.session import Session

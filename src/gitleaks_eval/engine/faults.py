@@ -8,8 +8,8 @@ from gitleaks_eval.config.lint import lint
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.missed import hidden_findings
-from gitleaks_eval.engine.relieved import accepted_places
 from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.without_entries import accepted_places
 from gitleaks_eval.scanners.refusals import ask_scanner
 
 SHOWN_AT_MOST = 20

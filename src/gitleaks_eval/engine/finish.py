@@ -15,16 +15,16 @@ from gitleaks_eval.config.hiding import NOTHING_HIDES
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.coverage.result import TEST, Coverage
-from gitleaks_eval.engine.against import asked_against
+from gitleaks_eval.engine.baseline_samples import asked_against
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import Case, survey_cases, survey_left, surveyed
 from gitleaks_eval.engine.judging_context import context_of
 from gitleaks_eval.engine.missed import hidden_findings, why_missed
 from gitleaks_eval.engine.real import compared_repositories
-from gitleaks_eval.engine.relieved import accepted_places
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.shared import analysis_path, repository_path
 from gitleaks_eval.engine.under_test import UnderTest
+from gitleaks_eval.engine.without_entries import accepted_places
 from gitleaks_eval.judges.verdict import Judged
 from gitleaks_eval.reports.comparison.compared import Compared
 from gitleaks_eval.reports.run.assembly import evaluated, make_run, real_evaluation

@@ -14,10 +14,10 @@ from gitleaks_eval.coverage.own_tests import check_tests
 from gitleaks_eval.coverage.subject import Subject, subject_of
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.comparing import Comparing
-from gitleaks_eval.engine.obeying import Obeyed, lost_by_obeying, obeyed_beside
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.engine.subjects import Subjects
+from gitleaks_eval.engine.version_semantics import Obeyed, lost_by_obeying, obeyed_beside
 from gitleaks_eval.engine.workbench import Workbench
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.limits import limits

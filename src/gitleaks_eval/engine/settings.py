@@ -14,7 +14,7 @@ from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given, refuse_beside
 from gitleaks_eval.engine.candidates import Candidate, read_candidates
-from gitleaks_eval.engine.kinds import CORPORA, DEFAULT, REPOS, SCENARIOS, SURVEYS, read_kinds
+from gitleaks_eval.engine.selection import CORPORA, DEFAULT, REPOS, SCENARIOS, SURVEYS, read_kinds
 from gitleaks_eval.reports.output.folder import (
     RESULTS,
     ReportFolder,
@@ -44,7 +44,7 @@ class Settings:
     The first of the `candidates` is the baseline, unless a saved report is. `accepts_review` says that what is
     to review does not fail a comparison; `strict`, that an entry that nobody accepted fails; `allows_unreadable`,
     that rules of the scanner that cannot be read do not fail the run. `kinds` names what is
-    evaluated (see `kinds.py`), `seed` the values that are planted.
+    evaluated (see `selection.py`), `seed` the values that are planted.
     """
 
     root: Path

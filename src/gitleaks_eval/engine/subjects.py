@@ -8,7 +8,7 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.corpora.kinds.labels import NAME as LABELS
 from gitleaks_eval.corpora.kinds.labels import files_about
 from gitleaks_eval.corpora.load import load_corpus
-from gitleaks_eval.engine.kinds import OPTION as ONLY_OPTION
+from gitleaks_eval.engine.selection import OPTION as ONLY_OPTION
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.repositories.sources import real_repositories
 from gitleaks_eval.scenarios.recipe import Recipe, load_recipe

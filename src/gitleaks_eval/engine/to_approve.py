@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 
 from gitleaks_eval.config.beside_edit import Line
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.engine.against import silent_for
 from gitleaks_eval.engine.approving import (
     DIFFERENCES,
     MASKED_RULE,
@@ -15,6 +14,7 @@ from gitleaks_eval.engine.approving import (
     upgrade_item,
     upgrades_of,
 )
+from gitleaks_eval.engine.baseline_samples import silent_for
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import surveyed
 from gitleaks_eval.engine.excusing import scanner_of, survey_read

@@ -12,8 +12,8 @@ from gitleaks_eval.checks.marked import category_marker
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.core.process import die_with_parent
-from gitleaks_eval.engine.kinds import DEFAULT, ENTRIES, PLACES, RULES
-from gitleaks_eval.engine.kinds import SURVEYS as SURVEY_KINDS
+from gitleaks_eval.engine.selection import DEFAULT, ENTRIES, PLACES, RULES
+from gitleaks_eval.engine.selection import SURVEYS as SURVEY_KINDS
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings, begin_reports, read_settings
 from gitleaks_eval.engine.shared import Shared

@@ -12,8 +12,8 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.comparing import Comparing
 from gitleaks_eval.engine.faults import FAULTS, Fault
-from gitleaks_eval.engine.relieved import accepted_finding, accepted_in
 from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.without_entries import accepted_finding, accepted_in
 from gitleaks_eval.plugin.folders import LINT, REAL, SURVEYS
 from gitleaks_eval.plugin.own_tests import OwnTest
 from gitleaks_eval.plugin.state import IDENTITY

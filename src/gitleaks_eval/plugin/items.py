@@ -19,8 +19,8 @@ from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.coverage.result import TEST
 from gitleaks_eval.engine.candidates import Candidate, Trial
 from gitleaks_eval.engine.coverage import start_survey
-from gitleaks_eval.engine.kinds import RULES
-from gitleaks_eval.engine.relieved import accepted_in, explained
+from gitleaks_eval.engine.selection import RULES
+from gitleaks_eval.engine.without_entries import accepted_in, explained
 from gitleaks_eval.plugin.arguments import asked_for
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures, register_real_fixtures

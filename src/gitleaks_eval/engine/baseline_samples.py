@@ -9,8 +9,8 @@ from gitleaks_eval.engine.approving import upgrades_of
 from gitleaks_eval.engine.asking import asker_of
 from gitleaks_eval.engine.candidates import Candidate
 from gitleaks_eval.engine.coverage import surveyed
-from gitleaks_eval.engine.relieved import accepted_of
 from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.without_entries import accepted_of
 from gitleaks_eval.scoring.comparison import Asked
 from gitleaks_eval.scoring.surveyed import FOUND
 
