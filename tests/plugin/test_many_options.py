@@ -140,8 +140,3 @@ def test_a_run_that_cannot_begin_leaves_no_verdict_of_yesterday(folder: Path, li
 )
 def test_progress_says_how_fast_it_is_and_how_long_it_will_take(done: int, seconds: float, expected: str) -> None:
     assert progress_line(Progress(done), 10_000, seconds, "3 new") == expected
-
-
-def test_what_waits_for_a_canary_counts_for_how_fast_it_is() -> None:
-    line = progress_line(Progress(17, waiting=20), 10_000, 60.0, "3 new")
-    assert line == "37 of 10000 repositories, 37 a minute, about 4 h 29 min left; 3 new"

@@ -117,9 +117,8 @@ def _row_lines(row: RepositoryRow) -> Iterator[str]:
 
 def progress_line(progress: Progress, total: int, seconds: float, found: str) -> str:
     """`412 of 10000 repositories, 37 a minute, about 4 h 19 min left; …`."""
-    ended = progress.done + progress.waiting
-    rate = ended / seconds * 60
-    return f"{ended} of {total} repositories, {rate:.0f} a minute{_left(total - ended, rate)}; {found}"
+    rate = progress.done / seconds * 60
+    return f"{progress.done} of {total} repositories, {rate:.0f} a minute{_left(total - progress.done, rate)}; {found}"
 
 
 def _left(repositories: int, rate: float) -> str:

@@ -21,7 +21,6 @@ from typing import Any, Protocol
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.corpora.load import load_labels
-from gitleaks_eval.engine.fleet_proof import Waiting
 from gitleaks_eval.engine.fleet_unit import Compared, Pair, RepositoryUnit, UnitResult
 from gitleaks_eval.engine.store import Store
 from gitleaks_eval.reports.fleet.repository_rows import read_comparison
@@ -48,9 +47,6 @@ class Workers(Protocol):
     def submit(self, unit: RepositoryUnit) -> "Future[UnitResult]":
         """Have a unit done; never more of them at once than `width`."""
 
-    def settle(self, worker: str) -> "Future[UnitResult] | None":
-        """Have a worker without work find the canary for what waits for it; None where there is no such worker now."""
-
     def watch(self) -> None:
         """Look after what is under way; called about once a second."""
 
@@ -60,10 +56,9 @@ class Workers(Protocol):
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is: rows that are done, those that wait for a canary, units that were run, what was not kept."""
+    """How far a run is: rows that are done, units that were run, rows that were known, what was not kept."""
 
     done: int = 0
-    waiting: int = 0
     units: int = 0
     known: int = 0
     unkept: str = ""
@@ -89,7 +84,6 @@ class Fleet:
     store: Store
     workers: Workers
     progress: Progress = field(default_factory=Progress)
-    _waiting: Waiting[tuple[_Attempt, UnitResult]] = field(default_factory=Waiting)
 
     def rows(self) -> Generator[RepositoryRow, None, None]:
         """A row for each repository, in the order in which they are done; every one has its row.
@@ -113,17 +107,14 @@ class Fleet:
         ready: deque[_Attempt] = deque()
         again: deque[_Attempt] = deque()
         running: dict[Future[UnitResult], _Attempt] = {}
-        settling: dict[Future[UnitResult], str] = {}
         keeping: set[Future[str]] = set()
         while True:
             while len(asking) + len(ready) < AHEAD and (listed := next(fresh, None)):
                 asking.add(asks.submit(self._asked, listed))
             self._start_more(running, ready, again)
-            if not (asking or running or ready or again or settling):
-                settling = {self._settle(worker): worker for worker in self._waiting.workers()}
-                if not settling:
-                    break
-            under_way: list[Future[Any]] = [*asking, *running, *settling]
+            if not (asking or running or ready or again):
+                break
+            under_way: list[Future[Any]] = [*asking, *running]
             wait(under_way, LOOK_SECONDS, FIRST_COMPLETED)
             self.workers.watch()
             for asked in [one for one in asking if one.done()]:
@@ -134,7 +125,9 @@ class Fleet:
                 else:
                     self.progress.known += not self._missing(attempt)
                     yield self._row(attempt)
-            for attempt, made in self._counting(running, settling):
+            for future in [one for one in running if one.done()]:
+                attempt = running.pop(future)
+                made = self._made(attempt, future)
                 self._take(attempt, made)
                 keeping.add(keeps.submit(self._keep, attempt, made))
                 if self._missing(attempt) and attempt.number < ATTEMPTS:
@@ -178,33 +171,6 @@ class Fleet:
     def _start(self, attempt: _Attempt) -> "Future[UnitResult]":
         self.progress.units += 1
         return self.workers.submit(RepositoryUnit(attempt.listed.repository, self.pairs, attempt.truths))
-
-    def _settle(self, worker: str) -> "Future[UnitResult]":
-        if future := self.workers.settle(worker):
-            return future
-        gone: Future[UnitResult] = Future()
-        gone.set_exception(BrokenExecutor())
-        return gone
-
-    def _counting(
-        self, running: "dict[Future[UnitResult], _Attempt]", settling: "dict[Future[UnitResult], str]"
-    ) -> Iterator[tuple[_Attempt, UnitResult]]:
-        """What came of units that counts from now on, or is lost; taken out of what is under way."""
-        believed: list[tuple[tuple[_Attempt, UnitResult], str]] = []
-        for future in [one for one in running if one.done()]:
-            attempt = running.pop(future)
-            made = self._made(attempt, future)
-            believed += self._waiting.take((attempt, made), made.proof)
-        for future in [one for one in settling if one.done()]:
-            worker = settling.pop(future)
-            # A scheduler has errors of its own.
-            with contextlib.suppress(Exception, CancelledError):
-                if proof := future.result().proof:
-                    believed += self._waiting.end(proof)
-            believed += [(one, LOST) for one in self._waiting.give_up(worker)]
-        self.progress.waiting = len(self._waiting)
-        for (attempt, made), problem in believed:
-            yield attempt, _lost(self._missing(attempt), problem) if problem else made
 
     def _made(self, attempt: _Attempt, future: "Future[UnitResult]") -> UnitResult:
         try:

@@ -19,13 +19,13 @@ from functools import partial
 from pathlib import Path
 
 import dask
-from distributed import Client, Semaphore, get_worker
+from distributed import Client, Semaphore
 
 import gitleaks_eval
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.fleet_unit import Job, RepositoryUnit, UnitResult, begin, end, settle, work
+from gitleaks_eval.engine.fleet_unit import Job, RepositoryUnit, UnitResult, begin, end, work
 from gitleaks_eval.engine.shared import Bench, Shared
 from gitleaks_eval.repositories.hosts import host_of
 from gitleaks_eval.scanners.build import ScannerBuild
@@ -110,7 +110,6 @@ class DaskWorkers:
             self._there = self._client.submit(_content, pickle.dumps(packed(job, clones)), pure=False, retries=2)
         self._seconds = seconds * AHEAD
         self._since: dict[Future[UnitResult], float] = {}
-        self._settling: dict[Future[UnitResult], str] = {}
         self._nthreads: dict[str, int] = {}
         self._looked = 0.0
 
@@ -125,29 +124,14 @@ class DaskWorkers:
         self._since[future] = time.monotonic()
         return future
 
-    def settle(self, worker: str) -> "Future[UnitResult] | None":
-        """Have a worker find the canary for all that waits for it; None where the cluster has lost it."""
-        address = worker.partition(" ")[0]
-        if address not in self._threads():
-            return None
-        future: Future[UnitResult] = self._executor.submit(settle, self._job.id, worker, workers=[address], retries=0)
-        self._since[future] = time.monotonic()
-        self._settling[future] = address
-        return future
-
     def watch(self) -> None:
-        """Give up what takes too long, and what only a worker can do that has gone."""
+        """Give up what takes too long."""
         now = time.monotonic()
         for future, since in list(self._since.items()):
             if future.done():
                 del self._since[future]
-                self._settling.pop(future, None)
-            elif now - since > self._seconds or self._has_gone(future):
+            elif now - since > self._seconds:
                 future.cancel()
-
-    def _has_gone(self, future: "Future[UnitResult]") -> bool:
-        """Whether one worker alone can do this, and the cluster has lost it."""
-        return self._settling.get(future, "") not in {"", *self._threads()}
 
     def _threads(self) -> Mapping[str, int]:
         """How many threads each worker has, by its address."""
@@ -224,8 +208,7 @@ def _begin_there(content: bytes) -> ExitStack:
     with ExitStack() as stack:
         folder = stack.enter_context(private_folder())
         job = _unpacked(sent, folder)
-        # Another process may have this address later.
-        begin(job, folder, partial(_gate, job.id, sent.clones), f"{get_worker().address} {folder.name}")
+        begin(job, folder, partial(_gate, job.id, sent.clones))
         atexit.register(end_there, job.id)
         return stack.pop_all()
 

@@ -20,7 +20,7 @@ from filelock import BaseFileLock
 from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.core.process import die_with_parent
 from gitleaks_eval.core.sharing import turn
-from gitleaks_eval.engine.fleet_unit import Job, RepositoryUnit, UnitResult, begin, settle, work
+from gitleaks_eval.engine.fleet_unit import Job, RepositoryUnit, UnitResult, begin, work
 from gitleaks_eval.repositories.hosts import host_of
 
 Result = TypeVar("Result")
@@ -99,11 +99,6 @@ class Lanes:
         """Have something done by a process that is free; there must be one."""
         return next(one for one in self._lanes if one.is_free).submit(do, *arguments)
 
-    def submit_to(self, private: str, do: Callable[..., Result], *arguments: object) -> "Future[Result] | None":
-        """Have something done by the process whose folder has this name; None where there is none any more."""
-        lane = next((one for one in self._lanes if one.private and one.private.name == private), None)
-        return lane.submit(do, *arguments) if lane else None
-
     def watch(self) -> None:
         """End processes that take too long."""
         for lane in self._lanes:
@@ -139,10 +134,6 @@ class LocalWorkers:
     def submit(self, unit: RepositoryUnit) -> "Future[UnitResult]":
         """Have a unit done by a worker that is free."""
         return self._lanes.submit(work, self._job_id, unit)
-
-    def settle(self, worker: str) -> "Future[UnitResult] | None":
-        """Have a worker find the canary for all that waits for it."""
-        return self._lanes.submit_to(worker, settle, self._job_id, worker)
 
 
 # A lock that nobody refers to is given back.

@@ -19,10 +19,9 @@ from gitleaks_eval.config.chain import copy_configuration
 from gitleaks_eval.core.errors import EvaluationError, fault
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.clones import shared_clone
-from gitleaks_eval.engine.fleet_proof import Proof, Prover
 from gitleaks_eval.engine.real import compared_repository
 from gitleaks_eval.engine.reported import was_reported
-from gitleaks_eval.engine.scans import owed_in, prove, scanner_of
+from gitleaks_eval.engine.scans import prove, scanner_of
 from gitleaks_eval.engine.session import Session
 from gitleaks_eval.engine.settings import Settings
 from gitleaks_eval.engine.shared import Bench, Shared
@@ -32,7 +31,6 @@ from gitleaks_eval.repositories.state import state_of_clone
 from gitleaks_eval.scanners.canary import canary_secrets
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 from gitleaks_eval.scoring.differences import find_differences
-from gitleaks_eval.scoring.real_differences import KINDS
 
 NOTHING = Subjects((), (), {})
 Pair = tuple[str, str]
@@ -75,31 +73,23 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class UnitResult:
-    """What came of a unit: the state that its clone had (empty where there is none), and each of its pairs.
+    """The outcome of a unit: the state that its clone had (empty where there is none), and each of its pairs.
 
-    With a `proof` it counts when that check of the canary is passed. What the candidates `masked_by` report is masked
-    in all of it.
+    What the candidates `masked_by` report is masked in all of it.
     """
 
     state: str
     compared: tuple[Compared, ...]
-    proof: Proof | None = None
     masked_by: tuple[str, ...] = ()
-
-    @property
-    def differs(self) -> bool:
-        """Whether there is anything to show."""
-        return any(one.document and any(one.document[kind] for kind in KINDS) for one in self.compared)
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A process that works, with a private folder of its own; no other has its name."""
+    """A process that works, with a private folder of its own."""
 
     job: Job
     folder: Path
     gate: Gate
-    name: str
 
     @cached_property
     def benches(self) -> dict[str, Bench]:
@@ -126,7 +116,6 @@ class Worker:
                 config=str(copy_configuration(configuration, own)),
                 # No row has them.
                 lists_suppressions=False,
-                owes_canary=True,
             )
             if problem := scanner_of(made).build.changed():
                 raise EvaluationError(problem)
@@ -134,38 +123,19 @@ class Worker:
             benches[candidate.name] = made
         return benches
 
-    @cached_property
-    def prover(self) -> Prover:
-        """Who has the canary found again."""
-        planted = canary_secrets(())
-        return Prover(self.name, lambda name: prove(self.benches[name], planted).find_canary())
-
     def run(self, unit: RepositoryUnit) -> UnitResult:
         """Do a unit; whatever goes wrong is said of its pairs, and nothing of it stays in the folder."""
         folder = Path(tempfile.mkdtemp(prefix="unit-", dir=self.folder))
         try:
-            made = self._run(unit, folder)
-            # What differs is shown at once.
-            proof = self.prover.after(_clean(unit, folder), at_once=made.differs)
-            if proof is None or proof.found is not False:
-                return replace(made, proof=proof)
-            return self._failed(unit, proof.problem, folder, proof)
+            return self._run(unit, folder)
         except EvaluationError as error:
             problem = str(error)
         except Exception as error:  # noqa: BLE001 - its traceback could show raw secrets; only its place is kept
             problem = fault(error)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        return self._failed(unit, problem, folder)
-
-    def settle(self) -> UnitResult:
-        """Find the canary for all that waits for it."""
-        return UnitResult("", (), self.prover.now())
-
-    def _failed(self, unit: RepositoryUnit, problem: str, folder: Path, proof: Proof | None = None) -> UnitResult:
         said = self._said(problem, folder)
-        proof = proof and replace(proof, problem=said)
-        return UnitResult("", tuple(Compared(pair, None, said) for pair in unit.pairs), proof)
+        return UnitResult("", tuple(Compared(pair, None, said) for pair in unit.pairs))
 
     def _run(self, unit: RepositoryUnit, folder: Path) -> UnitResult:
         names = _names(unit)
@@ -207,12 +177,6 @@ def _place(folder: Path, number: int) -> Path:
     return folder / f"candidate-{number}"
 
 
-def _clean(unit: RepositoryUnit, folder: Path) -> dict[str, int]:
-    """How many scans of a unit found nothing, by candidate; only those that have some."""
-    files = {name: owed_in(_place(folder, number)) for number, name in enumerate(_names(unit))}
-    return {name: file.stat().st_size for name, file in files.items() if file.exists()}
-
-
 def _moved(bench: Bench, folder: Path) -> Bench:
     """A bench that leaves its products in the folder of a unit; what is known of the canary is that of its worker."""
     folder.mkdir()
@@ -239,10 +203,10 @@ _workers: dict[str, Worker] = {}
 _starting = threading.Lock()
 
 
-def begin(job: Job, folder: Path, gate: Gate = lambda _location: nullcontext(), name: str = "") -> None:
-    """Make this process a worker of a run, with a private folder that is there, and that has the name of the worker."""
+def begin(job: Job, folder: Path, gate: Gate = lambda _location: nullcontext()) -> None:
+    """Make this process a worker of a run, with a private folder that is there."""
     with _starting:
-        _workers.setdefault(job.id, Worker(job, folder, gate, name or folder.name))
+        _workers.setdefault(job.id, Worker(job, folder, gate))
 
 
 def end(job_id: str) -> None:
@@ -254,9 +218,3 @@ def end(job_id: str) -> None:
 def work(job_id: str, unit: RepositoryUnit) -> UnitResult:
     """Do a unit of a run that this process works for."""
     return _workers[job_id].run(unit)
-
-
-def settle(job_id: str, name: str) -> UnitResult:
-    """Have this process find the canary for all that waits for it, if it is the worker of this name."""
-    worker = _workers.get(job_id)
-    return worker.settle() if worker and worker.name == name else UnitResult("", ())

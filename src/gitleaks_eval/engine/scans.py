@@ -60,14 +60,12 @@ class Scanned:
 class ProvenScanner:
     """A scanner that has found the canary's secrets: only such a one's scans are accepted.
 
-    Its scans take turns in the folder `turns`, with those of all processes and candidates of the run. `owed` is the
-    file that clean scans of clones are counted in whose canary comes later; None where it is scanned at once.
+    Its scans take turns in the folder `turns`, with those of all processes and candidates of the run.
     """
 
     scanner: Scanner
     canary: Canary
     turns: Path
-    owed: Path | None = None
 
     def scan_scenario(self, scenario: Scenario, repository: BuiltRepository) -> Scanned:
         """Scan beside others; repeat alone, at most three times, while it seems too slow.
@@ -94,7 +92,7 @@ class ProvenScanner:
         `count` says what there is to read. `scanner` is this one, maybe with the repository's own configuration. In
         `production` comments that allow a secret and a list of findings to ignore are obeyed.
 
-        An empty report is accepted only if the scanner finds the canary afterwards, or owes it.
+        An empty report is accepted only if the scanner finds the canary afterwards.
 
         Raises:
             EvaluationError: when the scan is not accepted, or git takes too long to count.
@@ -106,7 +104,7 @@ class ProvenScanner:
             scan = scanner.scan(path, obey_allow=production, ignore_lists=production)
             self._accept(scanner, scan, repository, there)
             if not scan.findings:
-                self.find_canary() if self.owed is None else _count(self.owed)
+                self.find_canary()
         return Scanned(repository, scan, 1, (scan.duration_ms, scan.duration_ms))
 
     def time_canary(self) -> float:
@@ -180,18 +178,7 @@ def prove(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None 
     """
     counters = scanned_canary(bench, secrets, stop)
     canary = Canary(canary_repository(bench, secrets), tuple(secrets), **counters)
-    owed = owed_in(Path(bench.folder)) if bench.owes_canary else None
-    return ProvenScanner(replace(scanner_of(bench, stop), planted=True), canary, Path(bench.turns), owed)
-
-
-def owed_in(folder: Path) -> Path:
-    """Return the file with a byte for each clean scan that a bench with this folder owes the canary for."""
-    return folder / "owed"
-
-
-def _count(file: Path) -> None:
-    with file.open("ab") as opened:
-        opened.write(b".")
+    return ProvenScanner(replace(scanner_of(bench, stop), planted=True), canary, Path(bench.turns))
 
 
 def scanned_canary(bench: Bench, secrets: Sequence[Secret], stop: threading.Event | None = None) -> dict[str, bool]:

@@ -25,7 +25,6 @@ class Bench:
 
     `seed` names the values that are planted, `project` the folder that has labels;
     `clone_bytes` is what a clone may take. Without `lists_suppressions` nobody is told what a repository hides. Who
-    `owes_canary` counts its clean scans of repositories in `folder`, and has the canary found later.
     """
 
     under_test: UnderTest
@@ -42,7 +41,6 @@ class Bench:
     project: str = "."
     clone_bytes: int = LARGEST_COPY
     lists_suppressions: bool = True
-    owes_canary: bool = False
 
     @property
     def candidate(self) -> Candidate:
