@@ -631,7 +631,7 @@ def test_prompts_hold_paths_only_where_the_user_wants_it_and_a_secret_that_is_ec
         assert not [word for word in ("Someone", "some message", token[4:12], str(path)) if word in prompt]
     document = ended.report()
     # Cut out of what is shown, and the verdict stands; that on real repositories decides nothing.
-    assert {one["reasoning"] for one in document["real_world"]["llm"]["judges"]} == {"It holds ********."}
+    assert {one["reasoning"] for one in document["real_world"]["llm"]["judges"]} == {"It holds ghp_********."}
     assert all(one["advisory"] for one in document["real_world"]["llm"]["judges"])
     assert [one["outcome"] for one in document["llm"]["judges"]] == ["scored"] * 3 + ["not_applicable"]
     # What was reported there is no piece to look for in a verdict on planted secrets: none of these was asked about it.
