@@ -135,11 +135,6 @@ def metrics_json(metrics: Metrics) -> dict[str, Any]:
     }
 
 
-def rate_text(count: int, total: int) -> str:
-    """A rate for people: `n/a (n=3)` over fewer than five, else two digits, 1.00 and 0.00 only where they are exact."""
-    return _text(_rate(count, total), total)
-
-
 def rate_texts(counts: Counts) -> dict[str, str]:
     """Precision, recall, F1 and F2 for people; those of both sides count each finding once."""
     seen = {"precision": counts.tp + counts.fp, "recall": counts.tp + counts.fn}
