@@ -10,15 +10,15 @@ from typing import Any
 
 from gitleaks_eval.config.beside import Acceptance, Beside, is_of_build
 from gitleaks_eval.coverage.entries import COMMIT, DISABLED, FILTER, OVERRIDE, PATH, REGEX, STOPWORD, Entry
-from gitleaks_eval.coverage.foreseeing import matcher
 from gitleaks_eval.coverage.layers import Layers
-from gitleaks_eval.coverage.making import make
 from gitleaks_eval.coverage.paths import paths_matching
-from gitleaks_eval.coverage.regex import RegexError, parse_regex
 from gitleaks_eval.coverage.replaced import acceptable
 from gitleaks_eval.coverage.rules import Dialect
 from gitleaks_eval.coverage.shown import is_like_a_secret
 from gitleaks_eval.coverage.subject import Subject
+from gitleaks_eval.regex.analyse import matcher
+from gitleaks_eval.regex.generate import make
+from gitleaks_eval.regex.parse import RegexError, parse_regex
 
 HASHED = "sha256:"
 _DIGITS = 16

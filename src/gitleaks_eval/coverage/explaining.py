@@ -20,15 +20,14 @@ from gitleaks_eval.coverage.explained_text import (
     readable_text,
     without_comments,
 )
-from gitleaks_eval.coverage.foreseeing import entropy
-from gitleaks_eval.coverage.foreseen_entries import entries_about, ready_for
-from gitleaks_eval.coverage.hidden_values import Found
+from gitleaks_eval.coverage.group_testing import hidden_alone
+from gitleaks_eval.coverage.hidden_values import Found, entries_about, ready_for
 from gitleaks_eval.coverage.layers import Layer, Layers, without
 from gitleaks_eval.coverage.rules import Rule, effective
 from gitleaks_eval.coverage.samples import holds_keyword
-from gitleaks_eval.coverage.separating import hidden_alone
 from gitleaks_eval.coverage.shown import shown_text
 from gitleaks_eval.coverage.subject import Subject
+from gitleaks_eval.regex.analyse import entropy
 
 NEAREST_AT_MOST = 8
 OTHER_RULE = "another rule"

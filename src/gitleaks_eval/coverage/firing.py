@@ -9,16 +9,16 @@ from itertools import accumulate, count, islice
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.entries import Entry, builtin_entries
-from gitleaks_eval.coverage.foreseen_entries import entries_about, ready_for
+from gitleaks_eval.coverage.group_testing import hidden_alone
+from gitleaks_eval.coverage.hidden_values import entries_about, ready_for
 from gitleaks_eval.coverage.layers import Layer, Layers, is_builtin, without, without_allowlists
 from gitleaks_eval.coverage.paths import word
-from gitleaks_eval.coverage.regex import LENGTH_AT_MOST
 from gitleaks_eval.coverage.replaced import Originals, Replaced
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.sample_repository import found_by_sample, instead_text, is_same, reported_instead
 from gitleaks_eval.coverage.samples import Bench, Sample, bench, reason_for_silence, samples_or_reason, too_plain
-from gitleaks_eval.coverage.separating import hidden_alone
 from gitleaks_eval.coverage.subject import Subject
+from gitleaks_eval.regex.parse import LENGTH_AT_MOST
 from gitleaks_eval.repositories.cache import BuiltRepository
 
 FIRES, REPORTED_AS, ALLOWLISTED, NEVER_FIRES, NOT_SAMPLED = (

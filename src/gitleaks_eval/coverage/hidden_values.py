@@ -1,10 +1,11 @@
 """What would hide a value: the allowlists that are in force, foreseen."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gitleaks_eval.coverage.foreseeing import Matcher, matcher
+from gitleaks_eval.coverage.entries import Entry
 from gitleaks_eval.coverage.rules import Allowlist
+from gitleaks_eval.regex.analyse import Matcher, matcher
 
 # Reading and translating one takes about a millisecond.
 REGEXES_AT_MOST = 4_000
@@ -93,3 +94,26 @@ def foreseen(allowlists: Iterable[Allowlist]) -> list[Foreseen]:
             )
         )
     return ready
+
+
+# With each entry what it says, None for what is no allowlist or cannot be foreseen.
+Ready = Sequence[tuple[Entry, Foreseen | None]]
+
+
+def ready_for(entries: Iterable[Entry]) -> Ready:
+    """Return the entries with their allowlists parsed, to spare the scanner questions."""
+    listed = list(entries)
+    known = iter(foreseen(entry.allowlist for entry in listed if entry.allowlist))
+    both = [(entry, next(known) if entry.allowlist else None) for entry in listed]
+    return [(entry, said if said and said.is_certain else None) for entry, said in both]
+
+
+def entries_about(ready: Ready, found: Found, rule_id: str | None = None) -> list[Entry]:
+    """Return the entries that may be about a find (of that rule); what cannot be foreseen may be about anything."""
+    lowered = found.lowered
+    return [
+        entry
+        for entry, said in ready
+        if (not rule_id or not entry.rule_ids or rule_id in entry.rule_ids)
+        and (said is None or said.hides(found, lowered))
+    ]

@@ -10,12 +10,8 @@ from itertools import count, islice
 from gitleaks_eval.config.beside import FINDS, IGNORES, PLACEHOLDER, Beside, RuleTest, refuse
 from gitleaks_eval.core.text import few
 from gitleaks_eval.coverage.asker import Findings
-from gitleaks_eval.coverage.charsets import holds, size
-from gitleaks_eval.coverage.foreseeing import entropy, matcher
 from gitleaks_eval.coverage.forms import FORMS, NAME, Written, render
-from gitleaks_eval.coverage.making import Made, in_context, make
 from gitleaks_eval.coverage.paths import is_path, neutral_path, word
-from gitleaks_eval.coverage.regex import Chars, RegexError, parse_regex
 from gitleaks_eval.coverage.result import FAILS, NOT_APPLICABLE, PASSES, Verdict
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.sample_repository import (
@@ -35,6 +31,10 @@ from gitleaks_eval.coverage.samples import (
     problems_of,
     secret_of,
 )
+from gitleaks_eval.regex.analyse import entropy, matcher
+from gitleaks_eval.regex.charsets import holds, size
+from gitleaks_eval.regex.generate import Made, in_context, make
+from gitleaks_eval.regex.parse import Chars, RegexError, parse_regex
 
 # How people call a form that has a longer name.
 SHORT = {"base64": "base64-line", "hex": "hex-encoded", "url": "url-encoded", "text": "raw"}

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from gitleaks_eval.coverage.making import Made, in_context_of, make
-from gitleaks_eval.coverage.regex import parse_regex
+from gitleaks_eval.regex.generate import Made, in_context_of, make
+from gitleaks_eval.regex.parse import parse_regex
 
 # Of different kinds, so that one of them is free where others are allowlisted. No scanner skips any of them by itself.
 NEUTRAL = (

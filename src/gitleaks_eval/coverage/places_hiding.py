@@ -17,10 +17,10 @@ from gitleaks_eval.config.hiding import NOTHING_HIDES, Entry, entries, overridin
 from gitleaks_eval.config.tables import Address, Table, items, tables, value_of
 from gitleaks_eval.config.tables import place as title_of
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.foreseeing import matcher
 from gitleaks_eval.coverage.places import Place
 from gitleaks_eval.coverage.places_repository import paths_of
 from gitleaks_eval.coverage.places_scan import Look, Sight
+from gitleaks_eval.regex.analyse import matcher
 
 SCANS_AT_MOST = 20
 # Of more entries than that, codes take fewer scans.

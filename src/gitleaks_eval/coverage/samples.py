@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from gitleaks_eval.coverage.foreseeing import can_hold, entropy, entropy_at_most, group_node, has_fixed_words, variety
 from gitleaks_eval.coverage.hidden_values import Foreseen, Found, foreseen
-from gitleaks_eval.coverage.making import OUTSIDE, Made, in_context, make, planted
 from gitleaks_eval.coverage.paths import neutral_path, paths_matching
-from gitleaks_eval.coverage.regex import BEGIN_TEXT, END_TEXT, Regex, RegexError, parse_regex
 from gitleaks_eval.coverage.rules import Allowlist, Rule
+from gitleaks_eval.regex.analyse import can_hold, entropy, entropy_at_most, group_node, has_fixed_words, variety
+from gitleaks_eval.regex.generate import OUTSIDE, Made, in_context, make, planted
+from gitleaks_eval.regex.parse import BEGIN_TEXT, END_TEXT, Regex, RegexError, parse_regex
 
 ATTEMPTS = 40
 # So many of them take the first of each choice; the others vary in more than their characters.

@@ -7,13 +7,12 @@ from typing import Any
 from gitleaks_eval.config.tables import ALLOWLISTS
 from gitleaks_eval.coverage.asker import Asker, Findings
 from gitleaks_eval.coverage.entries import COMMIT, FILTER, OVERRIDE, PATH, Entry, builtin_entries
-from gitleaks_eval.coverage.foreseen_entries import Ready, entries_about, ready_for
-from gitleaks_eval.coverage.hidden_values import Found
+from gitleaks_eval.coverage.group_testing import by_number, hidden_alone
+from gitleaks_eval.coverage.hidden_values import Found, Ready, entries_about, ready_for
 from gitleaks_eval.coverage.layers import Layers, Spot, without, without_allowlists
 from gitleaks_eval.coverage.rules import effective
 from gitleaks_eval.coverage.sample_repository import CANARY_PATH, canary_value, fired_by_sample, is_same
 from gitleaks_eval.coverage.samples import Sample, bench
-from gitleaks_eval.coverage.separating import by_number, hidden_alone
 from gitleaks_eval.coverage.subject import Subject
 from gitleaks_eval.coverage.witness import (
     MANY,

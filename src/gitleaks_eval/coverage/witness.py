@@ -5,11 +5,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
 from gitleaks_eval.coverage.entries import ALL, COMMIT, DISABLED, FILTER, OVERRIDE, PATH, Entry
-from gitleaks_eval.coverage.foreseeing import can_hold, group_node, matcher
 from gitleaks_eval.coverage.hidden_values import Foreseen, foreseen
-from gitleaks_eval.coverage.making import Made, make, planted, replaced
 from gitleaks_eval.coverage.paths import neutral_path, paths_matching, word
-from gitleaks_eval.coverage.regex import BEGIN_TEXT, END_TEXT, RegexError, parse_regex
 from gitleaks_eval.coverage.rules import Rule
 from gitleaks_eval.coverage.samples import (
     Bench,
@@ -23,6 +20,9 @@ from gitleaks_eval.coverage.samples import (
     samples_or_reason,
     secret_of,
 )
+from gitleaks_eval.regex.analyse import can_hold, group_node, matcher
+from gitleaks_eval.regex.generate import Made, make, planted, replaced
+from gitleaks_eval.regex.parse import BEGIN_TEXT, END_TEXT, RegexError, parse_regex
 
 # Each in a file of its own: where many share one, each regex of the scanner reads all of them.
 VALUE_SAMPLES_AT_MOST = 1_500

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.coverage.group_testing import by_number, hidden_alone
 from gitleaks_eval.coverage.layers import Layers
-from gitleaks_eval.coverage.separating import by_number, hidden_alone
 from gitleaks_eval.engine.clones import shared_clone
 from gitleaks_eval.engine.excerpt import ANY_LINE, Files, Known, build_excerpt, files_of
 from gitleaks_eval.engine.masks import masks_made

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.coverage.foreseeing import entropy
+from gitleaks_eval.coverage.group_testing import by_number, hidden_alone
 from gitleaks_eval.coverage.hidden_values import Found, foreseen
 from gitleaks_eval.coverage.paths import is_path, neutral_path, paths_matching, word
 from gitleaks_eval.coverage.rules import Allowlist, Rule
@@ -22,7 +22,7 @@ from gitleaks_eval.coverage.samples import (
     samples_or_reason,
     too_plain,
 )
-from gitleaks_eval.coverage.separating import by_number, hidden_alone
+from gitleaks_eval.regex.analyse import entropy
 
 NOTHING = Allowlist(0, (), (), (), (), (), "secret", all_must_hold=False)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from random import Random
 
-from gitleaks_eval.coverage.charsets import ALNUM, PRINTABLE, SPACE, WORD, Ranges, common, holds, size
-from gitleaks_eval.coverage.regex import (
+from gitleaks_eval.regex.charsets import ALNUM, PRINTABLE, SPACE, WORD, Ranges, common, holds, size
+from gitleaks_eval.regex.parse import (
     BEGIN_LINE,
     BEGIN_TEXT,
     END_LINE,

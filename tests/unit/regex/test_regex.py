@@ -6,8 +6,7 @@ import unicodedata
 
 import pytest
 
-from gitleaks_eval.coverage.charsets import UNICODE
-from gitleaks_eval.coverage.foreseeing import (
+from gitleaks_eval.regex.analyse import (
     can_hold,
     entropy,
     entropy_at_most,
@@ -15,8 +14,9 @@ from gitleaks_eval.coverage.foreseeing import (
     has_fixed_words,
     matcher,
 )
-from gitleaks_eval.coverage.making import in_context, in_context_of, make, planted, replaced
-from gitleaks_eval.coverage.regex import RegexError, parse_regex
+from gitleaks_eval.regex.charsets import UNICODE
+from gitleaks_eval.regex.generate import in_context, in_context_of, make, planted, replaced
+from gitleaks_eval.regex.parse import RegexError, parse_regex
 
 # What both languages take, and mean the same by.
 SHARED = [

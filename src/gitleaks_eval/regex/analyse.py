@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from gitleaks_eval.coverage.charsets import LAST, Ranges, holds, merged, negated, size
-from gitleaks_eval.coverage.regex import (
+from gitleaks_eval.regex.charsets import LAST, Ranges, holds, merged, negated, size
+from gitleaks_eval.regex.parse import (
     BEGIN_TEXT,
     END_TEXT,
     Chars,

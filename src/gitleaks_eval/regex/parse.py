@@ -7,7 +7,7 @@ entry of an allowlist is about.
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gitleaks_eval.coverage.charsets import (
+from gitleaks_eval.regex.charsets import (
     ANY,
     ANY_BUT_NEWLINE,
     LAST,
