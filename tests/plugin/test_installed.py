@@ -28,7 +28,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, list[str]]:
 
 
 def hash_of(lines: list[str]) -> str:
-    header = next(line for line in lines if line.startswith("gitleaks-eval: "))
+    header = next(line for line in lines if "| config " in line)
     return header.split("| config ")[1].split(" | ")[0]
 
 

@@ -59,12 +59,17 @@ def _decision_lines(one: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
     why = [f"{count} {name}" for count, name in named if count]
     why += [f"{name} fails" for name, faults in sorted(one.lint.items()) if faults]
     why += ["not evaluated whole"] * one.has_errors
-    # What both sides lose alike is no difference: without this a comparison of two unfit candidates names nothing.
-    why += one.surveyed.weaknesses() if one.surveyed and one.guarded_decision == "FAIL" else ()
+    if one.surveyed and one.guarded_decision == "FAIL" and any(_is_safe_of(pair, one) for pair in pairs):
+        # What both sides lose alike is no difference: without this a comparison of two unfit candidates names nothing.
+        why += one.surveyed.weaknesses()
     if why and one.guarded_decision in _EXPLAINED:
         excusing = [pair.baseline for pair in pairs if pair.candidate == one.name and pair.verdict == SAFE]
         excused = f"; excused, as in {excusing[0]}" if excusing else ""
         yield printable(f"{one.guarded_decision}  {one.name}: {', '.join(why)}{excused}")
+
+
+def _is_safe_of(pair: Pair, one: Evaluated) -> bool:
+    return pair.verdict == SAFE and one.name in {pair.baseline, pair.candidate}
 
 
 def _below(pair: Pair, compared: Compared, at_most: int) -> Iterator[str]:
