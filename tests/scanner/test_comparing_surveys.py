@@ -96,6 +96,31 @@ def test_a_configuration_that_switches_off_rules_and_allows_paths_is_a_regressio
     assert re.search(r"\| paths \| \d+ others \| seen \| seen \|", ran.markdown)
 
 
+BY_LINE = f"{EXTENDS}[[allowlists]]\nregexTarget = 'line'\nregexes = ['password|const|export|Authorization']\n"
+JUNK = "[[rules]]\nid = '{name}'\nregex = 'junk[0-9]{{8}}'\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (f"{EXTENDS}[[allowlists]]\npaths = ['^([^/]+/){{2,}}']\n", "places"),
+        (BY_LINE, "lines, more than a quarter of aws-access-token"),
+        (EXTENDS + "".join(JUNK.format(name=name) for name in sorted(KEPT)), "never fires"),
+    ],
+    ids=["places", "lines", "replaced"],
+)
+def test_candidates_that_are_unfit_alike_are_safe_and_each_is_named_with_its_reason(
+    content: str, reason: str, tmp_path: Path
+) -> None:
+    for name in ("old", "new"):
+        (tmp_path / name).write_text(f"{content}# {name}\n", encoding="utf-8")
+    ran = compared(tmp_path, "old", "new", more=(BESIDE,))
+    assert (ran.status, ran.verdicts) == (0, {"new": "SAFE"})
+    named = [line for line in section(ran) if line.startswith("FAIL  ")]
+    assert [line.split()[1] for line in named] == ["old:", "new:"]
+    assert all(reason in line for line in named)
+
+
 def test_a_narrowed_and_a_widened_entry_are_regressions_and_one_rule_more_is_none(project: Path) -> None:
     ran = compared(project, "team", "narrow", "wider", "more", more=(BESIDE,))
     assert (ran.status, ran.verdicts) == (1, {"narrow": "REGRESSION", "wider": "REGRESSION", "more": "SAFE"})

@@ -33,7 +33,8 @@ class Evaluated:
     `scanner`, `score` is 0 to 1, `lint` has the faults of its configuration by check id, where they are known,
     `scan_ms` the median time of one scan, repeated, in milliseconds and `scan_ms_spread` its least and most.
     `about` is what the marks of its checks say; a saved report does not have it, and a baseline needs none.
-    `surveyed` is None where rules and places were not asked for.
+    `surveyed` is None where rules and places were not asked for. `survey_failures` say of each rule, entry and group
+    of places that fails why; a saved baseline has none.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Evaluated:
     corpora: frozenset[str] = frozenset()
     about: Mapping[CheckKey, tuple[str, ...]] = field(default_factory=dict)
     surveyed: Surveyed | None = None
+    survey_failures: tuple[str, ...] = ()
 
     def planted(self) -> Metrics:
         """The metrics of the scenarios whose secrets are planted; those of corpora are never mixed with them."""

@@ -73,18 +73,6 @@ class Surveyed:
     accepted_rules: frozenset[str] = frozenset()
     accepted_places: frozenset[str] = frozenset()
 
-    def weaknesses(self) -> Iterator[str]:
-        """Say what is not found, whatever a comparison makes of it: by numbers, then the entries that hide most."""
-        found = ((self.rules, "rules fire"), (self.places, "places are seen"))
-        for by_name, text in found:
-            if not all(by_name.values()):
-                yield f"{sum(by_name.values())} of {len(by_name)} {text}"
-        hiding = [one for one in self.entries if one.status in HIDES and (one.rules or one.places)]
-        ordered = sorted(hiding, key=lambda one: (-one.places, -one.rules, one.where))
-        yield from (one.said for one in ordered[:NAMED_AT_MOST])
-        if len(ordered) > NAMED_AT_MOST:
-            yield f"{len(ordered) - NAMED_AT_MOST} more hide less each"
-
 
 @dataclass(frozen=True, slots=True)
 class Moves:

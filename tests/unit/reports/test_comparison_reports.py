@@ -112,6 +112,20 @@ def test_findings_that_are_only_counted_have_no_place() -> None:
     )
 
 
+def test_failures_of_the_survey_are_named_where_the_comparison_is_safe_and_only_there() -> None:
+    failures = tuple(f"entry  strict.toml:{line}: hides 153 places" for line in range(5))
+    for after, named in ((WANTED, True), (WANTED[1:], False)):
+        old, new = (
+            replace(evaluated(name, matched(WANTED, found)), survey_failures=failures)
+            for name, found in (("old", WANTED), ("new", after))
+        )
+        pair = compare(old, new)
+        text = "\n".join(comparison_lines(Compared([old, new], [pair])))
+        assert pair.verdict == ("SAFE" if named else "REGRESSION")
+        for candidate in ("old", "new"):
+            assert (f"FAIL  {candidate}: {', '.join(failures[:3])}, 2 more" in text) == named
+
+
 def test_the_terminal_shows_a_row_a_candidate_the_verdict_and_each_lost_finding() -> None:
     lines = comparison_lines(Compared(*EVERYTHING))
     assert lines[:3] == [

@@ -195,19 +195,6 @@ def test_no_comparison_has_more_lines_than_a_screen_shows() -> None:
     assert any(line.startswith("WIDER  and ") for line in lines)
 
 
-def test_two_candidates_that_are_equally_unfit_are_named_with_what_they_lose() -> None:
-    bad = replace(
-        WHOLE, places=dict.fromkeys(PLACES, False), rules={"jwt": True, "acme": False}, entries=[hiding("a", places=6)]
-    )
-    old, new = (replace(side(bad, name), guarded_decision="FAIL") for name in ("old", "new"))
-    pair = compare(old, new)
-    assert pair.verdict == SAFE
-    lines = comparison_lines(Compared([old, new], [pair]))
-    said = "1 of 2 rules fire, 0 of 6 places are seen, x.toml:1 path a: hides 6 places"
-    assert f"FAIL  old: {said}" in lines
-    assert f"FAIL  new: {said}; excused, as in old" in lines
-
-
 def survey(**places: str) -> Surveyed:
     rows = [{"family": "path", "case": case, "status": status} for case, status in places.items()]
     found = surveyed_from({"rules": [], "places": rows})

@@ -14,6 +14,7 @@ from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.result import Coverage
 from gitleaks_eval.judges.verdict import Judged, combine
+from gitleaks_eval.reports.run.coverage import survey_failures
 from gitleaks_eval.reports.run.values import RealEvaluation, Run
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
@@ -163,6 +164,7 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
         has_errors=run.incomplete,
         corpora=run.corpora,
         surveyed=surveyed_from(run.coverage.rows(), run.coverage.forgiven) if run.coverage else None,
+        survey_failures=tuple(survey_failures(run.surveys)),
         scan_ms=ordered[len(ordered) // 2] if ordered else None,
         scan_ms_spread=(ordered[0], ordered[-1]) if ordered else None,
     )

@@ -1,7 +1,7 @@
 """What a verdict speaks for, as people read it: the sentence of numbers, what fails, and what is hidden."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
 from gitleaks_eval.checks.result import FAILED, CheckResult, failed_ids
@@ -165,19 +165,24 @@ def hides_lines(run: Run) -> Iterator[str]:
 
 def failed_lines(run: Run) -> Iterator[str]:
     """Each rule and entry that fails, and the places by what hides them; at most 20 lines."""
-    failed = [result for result in run.surveys if result.outcome == FAILED]
+    yield from (f"FAILED  {text}" for text in survey_failures(run.surveys))
+
+
+def survey_failures(results: Sequence[CheckResult]) -> Iterator[str]:
+    """Say of each rule and entry that fails why, and count the places by what hides them."""
+    failed = [result for result in results if result.outcome == FAILED]
     others = [result for result in failed if result.check_id != PLACE]
     for result in others[:FAILED_AT_MOST]:
-        yield f"FAILED  {result.check_id}  {result.message}"
+        yield f"{result.check_id}  {result.message}"
     if len(others) > FAILED_AT_MOST:
-        yield f"FAILED  {len(others) - FAILED_AT_MOST} more rules and entries"
+        yield f"{len(others) - FAILED_AT_MOST} more rules and entries"
     places = [result for result in failed if result.check_id == PLACE]
     by = Counter(result.message.removeprefix(f"{result.name}: ") for result in places)
     for text, count in by.most_common(NAMED_AT_MOST):
-        yield f"FAILED  {count} place{'s' * (count != 1)}  {text}"
+        yield f"{count} place{'s' * (count != 1)}  {text}"
     if len(by) > NAMED_AT_MOST:
         more = sum(count for _, count in by.most_common()[NAMED_AT_MOST:])
-        yield f"FAILED  {numbered(more, 'more place')}"
+        yield numbered(more, "more place")
 
 
 def failed_check_lines(run: Run) -> Iterator[str]:

@@ -14,7 +14,7 @@ from gitleaks_eval.core.templates import markdown_page, plain
 from gitleaks_eval.core.text import json_value
 from gitleaks_eval.coverage.forms import FORMS
 from gitleaks_eval.coverage.result import ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, Coverage
-from gitleaks_eval.reports.run.coverage import failed_lines
+from gitleaks_eval.reports.run.coverage import survey_failures
 from gitleaks_eval.reports.run.evaluation_report import TOOL, real_world_fields, report_summary
 from gitleaks_eval.reports.run.judges import judges_markdown, llm_fields
 from gitleaks_eval.reports.run.values import Run
@@ -138,7 +138,7 @@ def _values(run: Run) -> dict[str, Any]:
             (family, [groups[family, status] for status in (SEEN, ALLOWLISTED, NOT_SCANNED, NOT_ASKED)])
             for family in dict.fromkeys(family for family, _ in groups)
         ],
-        "failing": [line.removeprefix("FAILED").strip() for line in failed_lines(run)],
+        "failing": list(survey_failures(run.surveys)),
         "silent": list(silent_rules(coverage)) if coverage else [],
         "forms": {
             form: sum(found.get(form, False) for found in (coverage.forms or {}).values()) if coverage else 0

@@ -15,6 +15,7 @@ from gitleaks_eval.scoring.scorecard import SCALE, count_findings
 # With the line that names the report no more than twenty.
 LINES_AT_MOST = 19
 LEAST_BELOW = 2
+FAILURES_AT_MOST = 3
 _HEADINGS = ["candidate", "score", "decision", "P", "R", "F1", "lost", "new", "ms"]
 _EXPLAINED = {"FAIL", "WEAK_PASS"}
 
@@ -59,9 +60,11 @@ def _decision_lines(one: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
     why = [f"{count} {name}" for count, name in named if count]
     why += [f"{name} fails" for name, faults in sorted(one.lint.items()) if faults]
     why += ["not evaluated whole"] * one.has_errors
-    if one.surveyed and one.guarded_decision == "FAIL" and any(_is_safe_of(pair, one) for pair in pairs):
+    if any(_is_safe_of(pair, one) for pair in pairs):
         # What both sides lose alike is no difference: without this a comparison of two unfit candidates names nothing.
-        why += one.surveyed.weaknesses()
+        why += one.survey_failures[:FAILURES_AT_MOST]
+        if (more := len(one.survey_failures) - FAILURES_AT_MOST) > 0:
+            why.append(f"{more} more")
     if why and one.guarded_decision in _EXPLAINED:
         excusing = [pair.baseline for pair in pairs if pair.candidate == one.name and pair.verdict == SAFE]
         excused = f"; excused, as in {excusing[0]}" if excusing else ""
