@@ -1042,19 +1042,19 @@ def planted(name: str) -> list[str]:
     return [secret.value for secret in load_recipe(shipped_data("synthetic_repos") / f"{name}.yaml").secrets.values()]
 
 
-def test_a_reply_with_a_piece_of_a_planted_secret_is_neither_kept_nor_shown(
+def test_a_reply_with_a_planted_secret_is_neither_kept_nor_shown(
     pytester: pytest.Pytester, gitleaks: Callable[[str], Path], messages_server: MessagesServer
 ) -> None:
-    piece = planted("api-keys")[0][-12:]
-    messages_server.always = good(reasoning=f"It says {piece}.")
+    value = planted("api-keys")[0]
+    messages_server.always = good(reasoning=f"It says {value}.")
     scenarios = shipped_scenarios(pytester.path / "s", "api-keys", "cloud-mixed")
     result = run(pytester, *BOTH, OURS, f"--gitleaks-binary={gitleaks('8.30.1')}", scenarios, "-vv")
     assert result.ret == 1
     assert kinds(report(pytester)) == ["leak"] * 4
     # Each is asked for again, once.
     assert len(messages_server.posts) == 8
-    assert piece not in result.stdout.str()
-    assert not [name for name, content in files(pytester).items() if piece.encode() in content]
+    assert value not in result.stdout.str()
+    assert not [name for name, content in files(pytester).items() if value.encode() in content]
 
 
 @pytest.mark.parametrize("mode", ["good", "failing"])
