@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
@@ -33,6 +34,8 @@ OTHER_MODES = (
 _NO_CONNECTION = "no connection to the Messages API: check the network, ANTHROPIC_BASE_URL and the proxy"
 _REDIRECTED = "it redirects, and prompts go nowhere but to ANTHROPIC_BASE_URL: set that to the address meant"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
+# The attempts of a request that were refused, in its own task.
+_refusals: ContextVar[list[Exchange]] = ContextVar("_refusals")
 _ADVICE = {
     400: "the model may lack structured output: choose another with --gitleaks-judge-model",
     401: f"the credentials are refused: {OTHER_MODES}",
@@ -101,7 +104,9 @@ def _client(trace_id: str) -> anthropic.AsyncAnthropic | str:
             timeout=None,
             max_retries=RETRIES,
             # Prompts are for the service that the user chose, and for no other that it names.
-            http_client=anthropic.DefaultAsyncHttpxClient(follow_redirects=False, timeout=None),
+            http_client=anthropic.DefaultAsyncHttpxClient(
+                follow_redirects=False, timeout=None, event_hooks={"response": [_note]}
+            ),
             # Carries the trace id to spans and no content, whatever the environment says.
             open_telemetry={"conversation_id": trace_id, "propagation": False},
         )
@@ -126,7 +131,7 @@ async def _preflight(client: anthropic.AsyncAnthropic, model: str, seconds: floa
             return standing(model, json.loads(reply.http_response.content), datetime.now(timezone.utc))
         except anthropic.APIStatusError as error:
             if error.status_code in {401, 403}:
-                return Standing(usable=False, message=_refused(error).message)
+                return Standing(usable=False, message=_refused(error.response).message)
             if error.status_code == 404 and error.type == "not_found_error" and model in str(error.api_message):
                 return unknown(model)
         except Exception:  # noqa: BLE001, S110 - not decisive: the request itself will show what is wrong
@@ -142,8 +147,12 @@ async def _exchange(client: anthropic.AsyncAnthropic, body: Mapping[str, Any], d
         message="no reply from the Messages API before the deadline: try later, or raise gitleaks_judge_timeout",
         attempts=1,
     )
+    _refusals.set([])
     with anyio.CancelScope(deadline=deadline):
         exchange = await _settled(client, body)
+    if exchange.kind == "timeout" and (refusals := _refusals.get()):
+        message = f"{refusals[-1].message}; no other reply before the deadline"
+        exchange = replace(refusals[-1], message=message, attempts=len(refusals))
     return replace(exchange, duration_ms=(anyio.current_time() - start) * 1000)
 
 
@@ -151,7 +160,7 @@ async def _settled(client: anthropic.AsyncAnthropic, body: Mapping[str, Any]) ->
     try:
         reply = await client.messages.with_raw_response.create(**body)
     except anthropic.APIStatusError as error:
-        return _refused(error)
+        return replace(_refused(error.response), attempts=_attempts(error))
     except anthropic.APIConnectionError as error:
         return Exchange(kind="transport", message=_NO_CONNECTION, attempts=_attempts(error))
     except anthropic.AnthropicError:
@@ -164,16 +173,20 @@ async def _settled(client: anthropic.AsyncAnthropic, body: Mapping[str, Any]) ->
     return Exchange(kind="transport", message=message, attempts=1)
 
 
-def _refused(error: anthropic.APIStatusError) -> Exchange:
-    status = error.status_code
+async def _note(response: Any) -> None:
+    if not response.is_success:
+        _refusals.get([]).append(_refused(response))
+
+
+def _refused(response: Any) -> Exchange:
+    status = response.status_code
     other = (
         "the service failed: try later" if status >= 500 else _REDIRECTED if status < 400 else "the request is refused"
     )
     return Exchange(
         kind="transport",
         message=f"HTTP {status} from the Messages API: {_ADVICE.get(status, other)}",
-        attempts=_attempts(error),
-        request_id=_request_id(error.response.headers),
+        request_id=_request_id(response.headers),
     )
 
 

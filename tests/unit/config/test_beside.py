@@ -164,11 +164,8 @@ def test_an_approval_that_is_pinned_to_nothing_or_of_no_known_cause_is_refused(
 
 
 HOSTILE = {
-    "aliases": "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
-    + "".join(f"{new}: &{new} [{', '.join([f'*{old}'] * 10)}]\n" for old, new in ("ab", "bc", "cd", "de", "ef", "fg")),
     "depth": "rules: " + "[" * 5_000,
     "size": "# " + "x" * (10 << 20),
-    "keys": "".join(f"k{number}: 1\n" for number in range(100_001)),
     "no text": "accept: \0",
 }
 

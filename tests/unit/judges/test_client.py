@@ -329,6 +329,16 @@ def test_what_names_a_reply_is_guarded_like_its_text(
     assert len(messages_server.posts) == (2 if reply.again else 1)
 
 
+def test_a_service_that_refuses_until_the_deadline_is_told_by_its_status(
+    messages_server: MessagesServer, options: ClientOptions
+) -> None:
+    messages_server.always = failing(429, "rate_limit_error", retry_after="3600")
+    reply = reply_to(replace(options, timeout_seconds=2.0))
+    assert reply.kind == "transport"
+    assert "HTTP 429" in reply.message
+    assert reply.attempts >= 1
+
+
 def test_the_id_of_a_refused_look_up_is_not_shown(messages_server: MessagesServer, options: ClientOptions) -> None:
     messages_server.model = failing(401, "authentication_error", request_id="a-marker")
     assert "marker" not in repr(reply_to(options))
