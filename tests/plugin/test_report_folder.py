@@ -9,7 +9,7 @@ import pytest
 from corpus import KEY, analysed_corpus, report
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.reports.output.folder import MARKER, ReportFolder, is_any, is_partial, streamed
+from gitleaks_eval.reports.output.folder import FORMER_MARKER, MARKER, ReportFolder, is_any, is_partial, streamed
 from gitleaks_eval.reports.output.report import report_named
 
 RESULTS = "gitleaks-eval-results"
@@ -44,6 +44,12 @@ def ours(tmp_path: Path) -> ReportFolder:
 def test_a_new_run_removes_what_earlier_ones_wrote_and_the_folders_that_are_empty_then(ours: ReportFolder) -> None:
     ours.forget(is_partial)
     assert files(ours.path) == {CARD, "8.16.0/scorecard.md", "8.16.0/analysis/a.json"}
+    ours.forget(is_any)
+    assert {path.name for path in ours.path.iterdir()} == {".gitignore", MARKER}
+
+
+def test_a_folder_of_an_earlier_checkout_is_ours(ours: ReportFolder) -> None:
+    (ours.path / MARKER).rename(ours.path / FORMER_MARKER)
     ours.forget(is_any)
     assert {path.name for path in ours.path.iterdir()} == {".gitignore", MARKER}
 

@@ -10,6 +10,8 @@ from gitleaks_eval.core.files import READABLE, staged, write_atomically
 from gitleaks_eval.reports.output.report import report_named
 
 MARKER = ".gitleaks-eval-reports"
+# Earlier checkouts kept a list of their reports instead.
+FORMER_MARKER = ".gitleaks-eval-manifest.json"
 MARK = b"This folder holds reports of gitleaks-eval: each run removes the earlier ones.\n"
 IGNORE = b"# Made by gitleaks-eval: reports are not for version control.\n*\n"
 RESULTS, PARTIAL = "gitleaks-eval-results", "partial"
@@ -53,7 +55,8 @@ class ReportFolder:
                 f"--gitleaks-output {self.path}: {link} is a link, and nothing is written or removed behind one; "
                 f"remove it, or {ELSEWHERE}"
             )
-        if self.path.exists() and not (self.path / MARKER).is_file() and (other := self._other()):
+        is_ours = any((self.path / name).is_file() for name in (MARKER, FORMER_MARKER))
+        if self.path.exists() and not is_ours and (other := self._other()):
             raise InputError(
                 f"--gitleaks-output {self.path}: the folder holds {other.name}, and gitleaks-eval did not make it; "
                 f"remove it, or {ELSEWHERE}"
@@ -69,6 +72,7 @@ class ReportFolder:
         self.refuse_foreign()
         if self.path.exists():
             write_atomically(self.path / MARKER, MARK)
+            (self.path / FORMER_MARKER).unlink(missing_ok=True)
             self._remove(self._reports(removes))
 
     def make(self) -> None:
