@@ -19,13 +19,13 @@ from real import real
 from gitleaks_eval.analysis.matching import match_findings
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.resources import shipped_data
-from gitleaks_eval.coverage.layers import Layer, write_layers
-from gitleaks_eval.coverage.paths import word
-from gitleaks_eval.coverage.places import usual_places
-from gitleaks_eval.coverage.places_scan import ground
-from gitleaks_eval.coverage.sample_repository import build_samples
-from gitleaks_eval.coverage.samples import bench, samples_or_reason
-from gitleaks_eval.coverage.subject import subject_of
+from gitleaks_eval.coverage.configuration.layers import Layer, write_layers
+from gitleaks_eval.coverage.configuration.subject import subject_of
+from gitleaks_eval.coverage.places.places import usual_places
+from gitleaks_eval.coverage.places.scan import ground
+from gitleaks_eval.coverage.samples.paths import word
+from gitleaks_eval.coverage.samples.repository import build_samples
+from gitleaks_eval.coverage.samples.samples import bench, samples_or_reason
 from gitleaks_eval.scanners.build import PINNED_VERSION, probe
 from gitleaks_eval.scanners.canary import build_canary, canary_secrets
 from gitleaks_eval.scanners.install import installed_binary

@@ -15,7 +15,7 @@ from ran import ended_in
 
 from gitleaks_eval import __version__, command
 from gitleaks_eval.command.line import SUBCOMMANDS, TAKEN, read_line
-from gitleaks_eval.engine.option_table import Option
+from gitleaks_eval.engine.settings.options import Option
 from gitleaks_eval.scanners.build import PINNED_VERSION
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -176,7 +176,7 @@ sys.exit(main(sys.argv[1:]))
     done = subprocess.run([sys.executable, "-c", code, *line], check=True, capture_output=True, text=True)
     loaded = done.stdout.splitlines()[-1]
     assert "pytest" not in loaded
-    assert "gitleaks_eval.engine.settings" not in loaded
+    assert "gitleaks_eval.engine.settings.settings" not in loaded
     if line == ["--version"]:
         assert done.stdout.splitlines()[0] == f"gitleaks-eval {__version__}"
 

@@ -27,7 +27,7 @@ from messages_server import (
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.engine.judging import Judging
+from gitleaks_eval.engine.judging.judging import Judging
 from gitleaks_eval.judges import calibrate
 from gitleaks_eval.judges.agreement import krippendorff_alpha
 from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256

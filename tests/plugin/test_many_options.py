@@ -14,7 +14,7 @@ from gitleaks_eval.command.list_options import names_many
 from gitleaks_eval.command.list_run import progress_line
 from gitleaks_eval.command.shard import shard_of
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.engine.fleet import Progress
+from gitleaks_eval.engine.fleet.fleet import Progress
 from gitleaks_eval.reports.fleet.repository_rows import row_line
 from gitleaks_eval.reports.fleet.shards import Question, shard_pieces
 

@@ -124,7 +124,7 @@ def test_a_report_is_one_value_that_is_written_removed_and_not_written_over(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*names.txt: is in the way of a report*"])
     assert report.read_text(encoding="utf-8") == "mine"
-    program = "from gitleaks_eval.engine.candidates import _folders; print(_folders(['names.txt']))"
+    program = "from gitleaks_eval.engine.settings.candidates import _folders; print(_folders(['names.txt']))"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "['names.txt-2']"
 

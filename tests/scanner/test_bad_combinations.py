@@ -25,7 +25,7 @@ from programs import script
 from ran import Ran, ended_in, run
 from seeded_faults import Rules, faulty
 
-from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.install import installed_binary

@@ -9,7 +9,7 @@ import pytest
 from corpus import shipped_scenarios
 from ran import RESULTS, Ran, evaluate, run
 
-from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.scanners.build import probe
 
 OLD, NEW = "8.18.4", "8.30.1"

@@ -11,14 +11,21 @@ import pytest
 
 from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.asker import Asker, Findings
-from gitleaks_eval.coverage.entries import Entry, entries_of
-from gitleaks_eval.coverage.firing import ASKED_ALONE_AT_MOST, RULES_AT_MOST, TOO_MANY, Firing, RuleResult, ask_rules
-from gitleaks_eval.coverage.hidden_values import Found
-from gitleaks_eval.coverage.known import Known, fired_by
-from gitleaks_eval.coverage.layers import Layer, Layers
-from gitleaks_eval.coverage.silencing import EntryResult, ask_entries, hiders_of
-from gitleaks_eval.coverage.subject import Subject, subject_of
+from gitleaks_eval.coverage.configuration.entries import Entry, entries_of
+from gitleaks_eval.coverage.configuration.known import Known, fired_by
+from gitleaks_eval.coverage.configuration.layers import Layer, Layers
+from gitleaks_eval.coverage.configuration.subject import Subject, subject_of
+from gitleaks_eval.coverage.rules.firing import (
+    ASKED_ALONE_AT_MOST,
+    RULES_AT_MOST,
+    TOO_MANY,
+    Firing,
+    RuleResult,
+    ask_rules,
+)
+from gitleaks_eval.coverage.samples.hidden_values import Found
+from gitleaks_eval.coverage.samples.scanner import Asker, Findings
+from gitleaks_eval.coverage.samples.silencing import EntryResult, ask_entries, hiders_of
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scanners.build import ScannerBuild, probe
@@ -346,7 +353,7 @@ def test_a_huge_configuration_is_asked_as_far_as_there_is_time(
     long = "(?:zz|y" + "q" * 30_000 + ")?" if size == "bytes" else ""
     # A tenth of the real limit: so many rules take ten seconds.
     assert RULES_AT_MOST == 6_000
-    monkeypatch.setattr("gitleaks_eval.coverage.firing.RULES_AT_MOST", 600)
+    monkeypatch.setattr("gitleaks_eval.coverage.rules.firing.RULES_AT_MOST", 600)
     many = 30 if size == "bytes" else 650
     rules = (f"[[rules]]\nid='r{n}'\nregex='own{n}_[a-z0-9]{{9}}{long}'\nkeywords=['own{n}_']\n" for n in range(many))
     statuses = Counter((result.status, result.reason) for result in ask("".join(rules)).rules().values())

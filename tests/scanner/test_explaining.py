@@ -9,8 +9,9 @@ import pytest
 from builders import git
 
 from gitleaks_eval import command
-from gitleaks_eval.coverage import explained_text, explaining
-from gitleaks_eval.coverage.asker import Asker
+from gitleaks_eval.coverage.rules import explaining
+from gitleaks_eval.coverage.samples import explained_text
+from gitleaks_eval.coverage.samples.scanner import Asker
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scenarios.pattern import generate
 

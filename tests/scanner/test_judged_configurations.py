@@ -16,10 +16,10 @@ from gitleaks_eval.analysis.envelope import as_analysis
 from gitleaks_eval.analysis.matching import MISSED
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.private_folder import private_folder
-from gitleaks_eval.engine.begin import find_scanners, lay_out
-from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.engine.subjects import load_subjects
+from gitleaks_eval.engine.session.begin import find_scanners, lay_out
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.session.targets import load_subjects
+from gitleaks_eval.engine.settings.settings import Settings
 from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import scenario_facts
 from gitleaks_eval.judges.material import SYNTHETIC, Facts, Material

@@ -8,12 +8,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from gitleaks_eval.config.beside import RuleTest
-from gitleaks_eval.coverage import own_tests
-from gitleaks_eval.coverage.asker import Asker, Findings
-from gitleaks_eval.coverage.layers import Layers
-from gitleaks_eval.coverage.own_tests import Planted, planted_by
-from gitleaks_eval.coverage.rules import Rule
-from gitleaks_eval.coverage.samples import Bench
+from gitleaks_eval.coverage.configuration.layers import Layers
+from gitleaks_eval.coverage.configuration.rules import Rule
+from gitleaks_eval.coverage.rules import own_tests
+from gitleaks_eval.coverage.rules.own_tests import Planted, planted_by
+from gitleaks_eval.coverage.samples.samples import Bench
+from gitleaks_eval.coverage.samples.scanner import Asker, Findings
 from gitleaks_eval.repositories.cache import BuiltRepository
 
 pytestmark = pytest.mark.usefixtures("own_environment")

@@ -9,8 +9,8 @@ import pytest
 from corpus import report
 
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.coverage.builtin import builtin_document
-from gitleaks_eval.coverage.layers import toml_text
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.layers import toml_text
 from gitleaks_eval.scanners.build import probe
 
 pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")

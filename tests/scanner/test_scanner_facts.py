@@ -23,7 +23,7 @@ from gitleaks_eval.analysis.analyse import Provenance, analyse
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
 from gitleaks_eval.core.errors import EvaluationError, InputError
-from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.repositories.build import build
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import read_head

@@ -13,10 +13,10 @@ from corpus import report, shipped_scenarios
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.coverage.builtin import builtin_document
-from gitleaks_eval.coverage.layers import toml_text
-from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.engine.subjects import load_subjects
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.layers import toml_text
+from gitleaks_eval.engine.session.targets import load_subjects
+from gitleaks_eval.engine.settings.settings import Settings
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.canary import canary_secrets
 from gitleaks_eval.scenarios.recipe import load_recipe

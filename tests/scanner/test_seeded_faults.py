@@ -13,7 +13,7 @@ from corpus import shipped_scenarios
 from ran import Ran, run
 from seeded_faults import FAULTS, Rules, faulty
 
-from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.scanners.build import probe
 
 pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")

@@ -51,7 +51,13 @@ xdist.plugin
 TEMPLATES = "base.html", "comparison.html", "parts.html", "report.html"
 # What is tested; of it, what is a program and what brings an extra are not imported.
 OURS = Path(gitleaks_eval.__file__).parent
-NOT_IMPORTED = ".__main__", ".judges.transport", ".engine.fleet_dask", ".engine.store_url", ".reports.fleet.parquet"
+NOT_IMPORTED = (
+    ".__main__",
+    ".judges.transport",
+    ".engine.fleet.dask",
+    ".engine.fleet.store_url",
+    ".reports.fleet.parquet",
+)
 # What Python itself reads of the environment when it starts: with another value a run needs a Python of its own.
 READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
 # Runs that are about something else ask for no rules, places and entries, which would make each a second longer.

@@ -17,9 +17,9 @@ from gitleaks_eval.command.list_run import (
     where,
 )
 from gitleaks_eval.config.beside_edit import Line
-from gitleaks_eval.engine.accepting import accept_lines, asked_at_terminal, refuse_ci
-from gitleaks_eval.engine.approving import DIFFERENCES, MASKED_RULE, group_item, is_masked
-from gitleaks_eval.engine.fleet_run import Counted, laid_out
+from gitleaks_eval.engine.acceptance.accepting import accept_lines, asked_at_terminal, refuse_ci
+from gitleaks_eval.engine.fleet.run import Counted, laid_out
+from gitleaks_eval.engine.session.approvals import DIFFERENCES, MASKED_RULE, group_item, is_masked
 from gitleaks_eval.reports.comparison.real_differences import group_text
 from gitleaks_eval.reports.fleet.repository_rows import Spool
 

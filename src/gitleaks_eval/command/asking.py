@@ -9,7 +9,7 @@ from gitleaks_eval.command.line import PROGRAM, TAKEN, USAGE_ERROR, Parser, add_
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.progress import telling
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.engine.settings.settings import Settings
 
 PASSED, FAILED = 0, 1
 # The options that say who is asked, and what a clone may take.

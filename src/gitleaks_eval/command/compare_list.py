@@ -14,8 +14,8 @@ from gitleaks_eval.command.line import INTERRUPTED
 from gitleaks_eval.command.list_run import count_all, list_settings, listed_in, refuse_others, root_of, say, where
 from gitleaks_eval.command.shard import shard_of
 from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.engine.fleet_run import Counted, laid_out, lines_to_change
-from gitleaks_eval.engine.settings import report_folder
+from gitleaks_eval.engine.fleet.run import Counted, laid_out, lines_to_change
+from gitleaks_eval.engine.settings.settings import report_folder
 from gitleaks_eval.reports.fleet.repository_rows import Spool
 from gitleaks_eval.reports.fleet.shards import is_of_shard, shard_pieces
 from gitleaks_eval.reports.fleet.summary import FleetReport, fleet_lines

@@ -12,9 +12,9 @@ from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, progress
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.coverage.explained_text import Text
-from gitleaks_eval.coverage.explaining import Explanation, explain
-from gitleaks_eval.engine.single_candidate import SingleCandidate, single_candidate
+from gitleaks_eval.coverage.rules.explaining import Explanation, explain
+from gitleaks_eval.coverage.samples.explained_text import Text
+from gitleaks_eval.engine.session.single_candidate import SingleCandidate, single_candidate
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.head import contents_of
 from gitleaks_eval.scanners.ignored import Hides, ignoring_lines

@@ -5,8 +5,8 @@ from importlib import import_module
 from typing import Any
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.engine.fleet import Workers
-from gitleaks_eval.engine.fleet_run import LaidOut
+from gitleaks_eval.engine.fleet.fleet import Workers
+from gitleaks_eval.engine.fleet.run import LaidOut
 
 Table = Callable[[Iterable[bytes]], Iterator[bytes]]
 
@@ -17,7 +17,7 @@ def dask_workers(address: str, laid: LaidOut, clones: int) -> Workers:
     Raises:
         InputError: when Dask is not installed, or nobody answers at the address.
     """
-    module = _imported("gitleaks_eval.engine.fleet_dask", "distributed", "--scheduler: needs Dask", "dask")
+    module = _imported("gitleaks_eval.engine.fleet.dask", "distributed", "--scheduler: needs Dask", "dask")
     workers: Workers = module.DaskWorkers(address, laid.job, clones, laid.seconds_at_most)
     return workers
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, NoReturn
 import gitleaks_eval
 from gitleaks_eval.command.list_options import add_list_options
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.option_table import ACCEPT_FLAG, BY_NAME, FLAG, OPTIONS, Option, grouped
+from gitleaks_eval.engine.settings.options import ACCEPT_FLAG, BY_NAME, FLAG, OPTIONS, Option, grouped
 
 PROGRAM = "gitleaks-eval"
 INTERRUPTED, USAGE_ERROR = 2, 4

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, PASSED, progress, settings_of, told, waiting
 from gitleaks_eval.core.text import numbered, printable
-from gitleaks_eval.engine.single_candidate import SingleCandidate, single_candidate
-from gitleaks_eval.engine.suppressing import suppressed_in
+from gitleaks_eval.engine.acceptance.suppressing import suppressed_in
+from gitleaks_eval.engine.session.single_candidate import SingleCandidate, single_candidate
 from gitleaks_eval.repositories.sources import real_repositories
 from gitleaks_eval.scanners.suppressions import DEAD, STALE, WIDE, Suppression
 from gitleaks_eval.scenarios.scenario import RealRepository

@@ -15,13 +15,13 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import numbered, printable
 from gitleaks_eval.corpora.kinds.labels import files_by_repository
-from gitleaks_eval.engine.fleet import Fleet, Progress, Workers
-from gitleaks_eval.engine.fleet_local import LocalWorkers
-from gitleaks_eval.engine.fleet_run import Counted, LaidOut
-from gitleaks_eval.engine.selection import REPOS
-from gitleaks_eval.engine.settings import Settings, read_settings
-from gitleaks_eval.engine.store import Files, Nowhere, Store, what_is_asked
-from gitleaks_eval.engine.stores import files_at
+from gitleaks_eval.engine.fleet.fleet import Fleet, Progress, Workers
+from gitleaks_eval.engine.fleet.local import LocalWorkers
+from gitleaks_eval.engine.fleet.run import Counted, LaidOut
+from gitleaks_eval.engine.fleet.store import Files, Nowhere, Store, what_is_asked
+from gitleaks_eval.engine.fleet.stores import files_at
+from gitleaks_eval.engine.settings.selection import REPOS
+from gitleaks_eval.engine.settings.settings import Settings, read_settings
 from gitleaks_eval.reports.comparison.real_differences import row_numbers
 from gitleaks_eval.reports.output.folder import naming_output
 from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE

@@ -14,8 +14,8 @@ from gitleaks_eval.command.list_options import PARQUET_TEXT
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.fleet_run import Counted
-from gitleaks_eval.engine.settings import accepts_review, report_folder
+from gitleaks_eval.engine.fleet.run import Counted
+from gitleaks_eval.engine.settings.settings import accepts_review, report_folder
 from gitleaks_eval.reports.fleet.repository_rows import Spool
 from gitleaks_eval.reports.fleet.shards import read_shards, shard_rows
 from gitleaks_eval.reports.fleet.summary import LineKey

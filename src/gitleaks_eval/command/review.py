@@ -28,9 +28,9 @@ from gitleaks_eval.corpora.labels_file import (
     write_labels,
 )
 from gitleaks_eval.corpora.labels_table import as_csv, from_csv
-from gitleaks_eval.engine.accepting import is_ci
-from gitleaks_eval.engine.recording import Merged, cloned, look, merged
-from gitleaks_eval.engine.reviewing import Context
+from gitleaks_eval.engine.acceptance.accepting import is_ci
+from gitleaks_eval.engine.review.recording import Merged, cloned, look, merged
+from gitleaks_eval.engine.review.reviewing import Context
 from gitleaks_eval.repositories.pinned import has_commit
 from gitleaks_eval.repositories.sources import local_path, real_repositories, shown
 from gitleaks_eval.scenarios.scenario import RealRepository

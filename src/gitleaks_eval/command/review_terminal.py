@@ -17,7 +17,7 @@ from gitleaks_eval.corpora.labels_file import (
     ReadLabels,
     write_labels,
 )
-from gitleaks_eval.engine.reviewing import Context, Group, ShownLine, groups
+from gitleaks_eval.engine.review.reviewing import Context, Group, ShownLine, groups
 
 if sys.platform != "win32":
     import termios

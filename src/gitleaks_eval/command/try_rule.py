@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, progress, settings_of, told, waiting
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.single_candidate import SingleCandidate, single_candidate
-from gitleaks_eval.engine.trying import newly_reported, rule_named, rule_tests
+from gitleaks_eval.engine.review.trying import newly_reported, rule_named, rule_tests
+from gitleaks_eval.engine.session.single_candidate import SingleCandidate, single_candidate
 from gitleaks_eval.repositories.sources import real_repositories
 from gitleaks_eval.scenarios.scenario import RealRepository
 

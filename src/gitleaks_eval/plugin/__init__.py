@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitleaks_eval.checks import CHECK_MARK
-from gitleaks_eval.engine.option_table import BY_NAME, FLAG, OPTIONS, grouped
+from gitleaks_eval.engine.settings.options import BY_NAME, FLAG, OPTIONS, grouped
 from gitleaks_eval.plugin import hookspecs
 from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_flag
 from gitleaks_eval.plugin.folders import FOLDERS, JUDGES, is_shipped, names_a_check

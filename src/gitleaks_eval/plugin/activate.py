@@ -12,12 +12,12 @@ from gitleaks_eval.checks.marked import category_marker
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.core.process import die_with_parent
-from gitleaks_eval.engine.selection import DEFAULT, ENTRIES, PLACES, RULES
-from gitleaks_eval.engine.selection import SURVEYS as SURVEY_KINDS
-from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.settings import Settings, begin_reports, read_settings
-from gitleaks_eval.engine.shared import Shared
-from gitleaks_eval.engine.subjects import load_subjects
+from gitleaks_eval.engine.scan.shared import Shared
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.session.targets import load_subjects
+from gitleaks_eval.engine.settings.selection import DEFAULT, ENTRIES, PLACES, RULES
+from gitleaks_eval.engine.settings.selection import SURVEYS as SURVEY_KINDS
+from gitleaks_eval.engine.settings.settings import Settings, begin_reports, read_settings
 from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, names_own_tests, only_shows
 from gitleaks_eval.plugin.begin import Begin
 from gitleaks_eval.plugin.items import register_items

@@ -13,7 +13,7 @@ from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.settings import begin_reports
+from gitleaks_eval.engine.settings.settings import begin_reports
 from gitleaks_eval.plugin.command_line import as_meant, is_typed, names_paths, typed_arguments, types_selection
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS, is_shipped
 

@@ -13,9 +13,9 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.progress import UNDER_WAY, Watch, to_terminal
 from gitleaks_eval.core.text import printable, shown_path, without_surrogates
-from gitleaks_eval.engine.begin import find_scanners, judged_title, lay_out
-from gitleaks_eval.engine.coverage import check_own_tests, start_survey
-from gitleaks_eval.engine.under_test import UnderTest
+from gitleaks_eval.engine.scan.under_test import UnderTest
+from gitleaks_eval.engine.session.begin import find_scanners, judged_title, lay_out
+from gitleaks_eval.engine.survey.coverage import check_own_tests, start_survey
 from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 from gitleaks_eval.plugin.command_line import is_typed
 from gitleaks_eval.plugin.finish import Finish

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.option_table import FLAG, JUDGES_FLAG, PREFIX, WITH_VALUE
+from gitleaks_eval.engine.settings.options import FLAG, JUDGES_FLAG, PREFIX, WITH_VALUE
 
 # `-k`, also behind options that take no value: `-qk name`.
 _SELECTING = re.compile(r"-[hlqsvx]*[km]|--(lf|last-failed)$")

@@ -9,11 +9,11 @@ import pytest
 from gitleaks_eval.analysis.matching import Match, Matching
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.candidates import Candidate, Trial
-from gitleaks_eval.engine.comparing import Comparing
-from gitleaks_eval.engine.faults import FAULTS, Fault
-from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.without_entries import accepted_finding, accepted_in
+from gitleaks_eval.engine.session.comparing import Comparing
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.settings.candidates import Candidate, Trial
+from gitleaks_eval.engine.survey.config_faults import FAULTS, Fault
+from gitleaks_eval.engine.survey.without_entries import accepted_finding, accepted_in
 from gitleaks_eval.plugin.folders import LINT, REAL, SURVEYS
 from gitleaks_eval.plugin.own_tests import OwnTest
 from gitleaks_eval.plugin.state import IDENTITY

@@ -14,10 +14,10 @@ from gitleaks_eval.checks.result import CONFIG_LINT, Collected
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.progress import UNDER_WAY, under_way
 from gitleaks_eval.core.text import printable, shown_path
-from gitleaks_eval.engine.candidates import folder_name
-from gitleaks_eval.engine.failing import why_failing
-from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name, tell_judges
-from gitleaks_eval.engine.under_test import UnderTest
+from gitleaks_eval.engine.run.failing import why_failing
+from gitleaks_eval.engine.run.finish import candidate_run, compared, explain_misses, tell_judges
+from gitleaks_eval.engine.scan.under_test import UnderTest
+from gitleaks_eval.engine.settings.candidates import folder_name
 from gitleaks_eval.judges.verdict import Combined, Judged, combine
 from gitleaks_eval.plugin.arguments import selects_checks
 from gitleaks_eval.plugin.command_line import is_typed, selects
@@ -37,7 +37,7 @@ from gitleaks_eval.reports.run.causes import causes
 from gitleaks_eval.reports.run.evaluation_report import report_summary
 from gitleaks_eval.reports.run.judges import judges_lines, llm_fields
 from gitleaks_eval.reports.run.scorecard import scorecard_markdown
-from gitleaks_eval.reports.run.values import Run
+from gitleaks_eval.reports.run.values import Run, shown_name
 from gitleaks_eval.reports.terminal.section import Line, Troubles, comparison_section, run_lines
 from gitleaks_eval.scoring.baseline import save_baseline
 

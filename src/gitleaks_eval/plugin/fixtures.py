@@ -8,10 +8,10 @@ from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.approving import with_approvals
-from gitleaks_eval.engine.candidates import Trial
-from gitleaks_eval.engine.real import compared_repository
-from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.real.comparison import compared_repository
+from gitleaks_eval.engine.session.approvals import with_approvals
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.settings.candidates import Trial
 from gitleaks_eval.plugin.outcome import Left
 from gitleaks_eval.scenarios.scenario import Expected, RealRepository, Scenario
 from gitleaks_eval.scoring.real_differences import Real

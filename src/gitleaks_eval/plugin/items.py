@@ -17,10 +17,10 @@ from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.coverage.result import TEST
-from gitleaks_eval.engine.candidates import Candidate, Trial
-from gitleaks_eval.engine.coverage import start_survey
-from gitleaks_eval.engine.selection import RULES
-from gitleaks_eval.engine.without_entries import accepted_in, explained
+from gitleaks_eval.engine.settings.candidates import Candidate, Trial
+from gitleaks_eval.engine.settings.selection import RULES
+from gitleaks_eval.engine.survey.coverage import start_survey
+from gitleaks_eval.engine.survey.without_entries import accepted_in, explained
 from gitleaks_eval.plugin.arguments import asked_for
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures, register_real_fixtures

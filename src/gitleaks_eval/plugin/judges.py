@@ -10,9 +10,9 @@ from gitleaks_eval.checks.result import ERROR
 from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
-from gitleaks_eval.engine.judging_pairs import PairwiseJudge, check_pairwise
-from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.judging.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
+from gitleaks_eval.engine.judging.pairs import PairwiseJudge, check_pairwise
+from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.judges.case import JUDGE_NODE, Case
 from gitleaks_eval.judges.judge import Judge
 from gitleaks_eval.judges.settings import read_judge_settings

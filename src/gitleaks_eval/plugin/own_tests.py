@@ -13,9 +13,9 @@ from gitleaks_eval.config.beside import Beside, RuleTest
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.result import FAILS, NOT_APPLICABLE, TEST
-from gitleaks_eval.engine.coverage import Case, verdict_of
-from gitleaks_eval.engine.own_tests import named_tests
-from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.survey.coverage import Case, verdict_of
+from gitleaks_eval.engine.survey.own_tests import named_tests
 from gitleaks_eval.plugin.outcome import Left
 
 

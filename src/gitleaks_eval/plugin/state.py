@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import pytest
 
 from gitleaks_eval.checks.result import Identity
-from gitleaks_eval.engine.judging import Judging
-from gitleaks_eval.engine.judging_pairs import PairwiseJudge
-from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.judging.judging import Judging
+from gitleaks_eval.engine.judging.pairs import PairwiseJudge
+from gitleaks_eval.engine.session.session import Session
 
 ITEMS = "gitleaks_eval_evaluation"
 WORKER_INPUT = "gitleaks_eval"

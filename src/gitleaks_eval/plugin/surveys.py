@@ -9,9 +9,9 @@ from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.result import SURVEY, Identity
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, OWN_RULES, PLACE, RULE, TOGETHER, Verdict
-from gitleaks_eval.engine.coverage import Case, survey_cases, verdict_of
-from gitleaks_eval.engine.excusing import excuse_case
-from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.acceptance.expected_failures import excuse_case
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.survey.coverage import Case, survey_cases, verdict_of
 from gitleaks_eval.plugin.outcome import Left
 from gitleaks_eval.plugin.own_tests import OwnTest
 

@@ -11,11 +11,11 @@ import builders
 import pytest
 
 import gitleaks_eval.coverage
-from gitleaks_eval.coverage.known import PLACES_FILE
-from gitleaks_eval.coverage.places import PLAIN, Planted, github_pat, secret_of, usual_places
-from gitleaks_eval.coverage.places_bytes import content_of
-from gitleaks_eval.coverage.places_repository import HiddenBytes, HiddenText, PlantedPlaces, plant
-from gitleaks_eval.coverage.places_scan import ground
+from gitleaks_eval.coverage.configuration.known import PLACES_FILE
+from gitleaks_eval.coverage.places.contents import content_of
+from gitleaks_eval.coverage.places.places import PLAIN, Planted, github_pat, secret_of, usual_places
+from gitleaks_eval.coverage.places.repository import HiddenBytes, HiddenText, PlantedPlaces, plant
+from gitleaks_eval.coverage.places.scan import ground
 from gitleaks_eval.repositories.build import build
 from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.repositories.staging import stage, staged_diff

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.coverage.group_testing import by_number, hidden_alone
-from gitleaks_eval.coverage.hidden_values import Found, foreseen
-from gitleaks_eval.coverage.paths import is_path, neutral_path, paths_matching, word
-from gitleaks_eval.coverage.rules import Allowlist, Rule
-from gitleaks_eval.coverage.sample_repository import CANARY_RULE, build_samples, found_by_sample
-from gitleaks_eval.coverage.samples import (
+from gitleaks_eval.coverage.configuration.rules import Allowlist, Rule
+from gitleaks_eval.coverage.samples.group_testing import by_number, hidden_alone
+from gitleaks_eval.coverage.samples.hidden_values import Found, foreseen
+from gitleaks_eval.coverage.samples.paths import is_path, neutral_path, paths_matching, word
+from gitleaks_eval.coverage.samples.repository import CANARY_RULE, build_samples, found_by_sample
+from gitleaks_eval.coverage.samples.samples import (
     NotSampledError,
     Sample,
     bench,

@@ -7,14 +7,14 @@ import pytest
 
 from gitleaks_eval.config.beside import Acceptance
 from gitleaks_eval.config.chain import ConfigFile, Configuration
-from gitleaks_eval.coverage import known
-from gitleaks_eval.coverage.entries import OVERRIDE
-from gitleaks_eval.coverage.firing import Firing, OffRule, RuleResult
-from gitleaks_eval.coverage.layers import layers_of
-from gitleaks_eval.coverage.replaced import Replaced, acceptable, displaced
-from gitleaks_eval.coverage.rules import Dialect, effective
-from gitleaks_eval.coverage.standing import Standing, is_asked, standing_of
-from gitleaks_eval.coverage.subject import Subject
+from gitleaks_eval.coverage.configuration import known
+from gitleaks_eval.coverage.configuration.entries import OVERRIDE
+from gitleaks_eval.coverage.configuration.layers import layers_of
+from gitleaks_eval.coverage.configuration.rules import Dialect, effective
+from gitleaks_eval.coverage.configuration.subject import Subject
+from gitleaks_eval.coverage.rules.firing import Firing, OffRule, RuleResult
+from gitleaks_eval.coverage.rules.replaced import Replaced, acceptable, displaced
+from gitleaks_eval.coverage.rules.standing import Standing, is_asked, standing_of
 
 ROOT = Path("/c")
 IDS = [f"r{number}" for number in range(8)]

@@ -12,19 +12,19 @@ import yaml
 from gitleaks_eval.config.beside import read_document
 from gitleaks_eval.config.chain import ConfigFile, Configuration
 from gitleaks_eval.config.hiding import Entry as HidingEntry
-from gitleaks_eval.coverage import standing
-from gitleaks_eval.coverage.entries import Entry, entries_of
-from gitleaks_eval.coverage.firing import Firing, OffRule, RuleResult
-from gitleaks_eval.coverage.layers import layers_of
-from gitleaks_eval.coverage.places import usual_places
-from gitleaks_eval.coverage.places_hiding import Hidden
-from gitleaks_eval.coverage.places_map import PlacesMap, places_map
+from gitleaks_eval.coverage.configuration.entries import Entry, entries_of
+from gitleaks_eval.coverage.configuration.layers import layers_of
+from gitleaks_eval.coverage.configuration.rules import Dialect, effective
+from gitleaks_eval.coverage.configuration.shown import shown_text
+from gitleaks_eval.coverage.configuration.subject import Subject
+from gitleaks_eval.coverage.places.hiding import Hidden
+from gitleaks_eval.coverage.places.map import PlacesMap, places_map
+from gitleaks_eval.coverage.places.places import usual_places
 from gitleaks_eval.coverage.result import Coverage, coverage_from_json
-from gitleaks_eval.coverage.rules import Dialect, effective
-from gitleaks_eval.coverage.shown import shown_text
-from gitleaks_eval.coverage.silencing import EntryResult
-from gitleaks_eval.coverage.subject import Subject
-from gitleaks_eval.coverage.verdict import coverage_of, entry_names
+from gitleaks_eval.coverage.rules import standing
+from gitleaks_eval.coverage.rules.firing import Firing, OffRule, RuleResult
+from gitleaks_eval.coverage.samples.silencing import EntryResult
+from gitleaks_eval.coverage.verdict.verdict import coverage_of, entry_names
 from gitleaks_eval.reports.run.scorecard import silent_rules
 from gitleaks_eval.scoring.scorecard import FindingCounts, guard, make_scorecard
 from gitleaks_eval.scoring.surveyed import Moves, moves, surveyed_from

@@ -9,8 +9,8 @@ import pytest
 from gitleaks_eval.config.chain import BUILTIN
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
-from gitleaks_eval.engine.candidates import Candidate, Trial, read_candidates
-from gitleaks_eval.engine.settings import read_settings
+from gitleaks_eval.engine.settings.candidates import Candidate, Trial, read_candidates
+from gitleaks_eval.engine.settings.settings import read_settings
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 CONFIG = "[extend]\nuseDefault = true\n"

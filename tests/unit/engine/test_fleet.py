@@ -12,11 +12,11 @@ import pytest
 from fleets import comparison, difference
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.engine import fleet as module
-from gitleaks_eval.engine.fleet import ATTEMPTS, Fleet
-from gitleaks_eval.engine.fleet_unit import Compared, Pair, RepositoryUnit, UnitResult
-from gitleaks_eval.engine.store import Folder, Store
-from gitleaks_eval.engine.store_url import UrlFiles
+from gitleaks_eval.engine.fleet import fleet as module
+from gitleaks_eval.engine.fleet.fleet import ATTEMPTS, Fleet
+from gitleaks_eval.engine.fleet.store import Folder, Store
+from gitleaks_eval.engine.fleet.store_url import UrlFiles
+from gitleaks_eval.engine.fleet.unit import Compared, Pair, RepositoryUnit, UnitResult
 from gitleaks_eval.reports.fleet.repository_rows import comparison_json
 from gitleaks_eval.repositories.listed import Listed
 from gitleaks_eval.scenarios.scenario import RealRepository

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.engine.fleet_local import Lanes, _gate
+from gitleaks_eval.engine.fleet.local import Lanes, _gate
 
 
 def pool(_private: Path) -> ProcessPoolExecutor:

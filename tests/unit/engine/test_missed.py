@@ -11,9 +11,9 @@ import pytest
 
 from gitleaks_eval.analysis.matching import match_findings
 from gitleaks_eval.config.chain import ConfigFile, Configuration
-from gitleaks_eval.engine import missed
-from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.workbench import Workbench
+from gitleaks_eval.engine.scan.workbench import Workbench
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.survey import missed
 from gitleaks_eval.repositories.head import HeadFile
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.redaction import Masks

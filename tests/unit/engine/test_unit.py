@@ -18,11 +18,11 @@ from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.corpora.load import load_corpus
-from gitleaks_eval.engine.candidates import Candidate
-from gitleaks_eval.engine.shared import Bench
-from gitleaks_eval.engine.under_test import UnderTest
-from gitleaks_eval.engine.unit import run_unit
-from gitleaks_eval.engine.workbench import Workbench
+from gitleaks_eval.engine.scan.shared import Bench
+from gitleaks_eval.engine.scan.under_test import UnderTest
+from gitleaks_eval.engine.scan.unit import run_unit
+from gitleaks_eval.engine.scan.workbench import Workbench
+from gitleaks_eval.engine.settings.candidates import Candidate
 from gitleaks_eval.repositories.build import build
 from gitleaks_eval.scanners.build import ScannerChoice, probe
 from gitleaks_eval.scanners.install import installed_binary

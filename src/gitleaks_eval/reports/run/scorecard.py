@@ -12,8 +12,8 @@ from gitleaks_eval.analysis.metrics import corpus_rate_texts, rate_texts
 from gitleaks_eval.checks.result import ERROR, FAILED, CheckResult, failed_ids
 from gitleaks_eval.core.templates import markdown_page, plain
 from gitleaks_eval.core.text import json_value
-from gitleaks_eval.coverage.forms import FORMS
 from gitleaks_eval.coverage.result import ALLOWLISTED, NOT_ASKED, NOT_SCANNED, SEEN, Coverage
+from gitleaks_eval.coverage.samples.forms import FORMS
 from gitleaks_eval.reports.run.coverage import survey_failures
 from gitleaks_eval.reports.run.evaluation_report import TOOL, real_world_fields, report_summary
 from gitleaks_eval.reports.run.judges import judges_markdown, llm_fields

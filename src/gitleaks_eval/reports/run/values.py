@@ -144,3 +144,8 @@ class Run:
                 place = match.file_path, match.line_number, match.rule_id
                 if match.status in statuses and place not in accepted:
                     yield name, match
+
+
+def shown_name(name: str, run: Run) -> str:
+    """Return the name of a candidate in reports; a single candidate has none and is named by its version."""
+    return name or str(run.scanner["version"])

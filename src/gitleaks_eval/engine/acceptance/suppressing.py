@@ -1,0 +1,38 @@
+"""What a real repository brings along to hide findings, asked of one scanner without a run."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.private_folder import private_folder
+from gitleaks_eval.core.text import printable
+from gitleaks_eval.corpora.kinds.labels import true_places
+from gitleaks_eval.engine.session.single_candidate import SingleCandidate
+from gitleaks_eval.repositories.cache import BuiltRepository
+from gitleaks_eval.repositories.clone import clone
+from gitleaks_eval.repositories.log import readable
+from gitleaks_eval.scanners.passed_over import unread_in
+from gitleaks_eval.scanners.suppressions import Suppressions, Told, suppressions
+from gitleaks_eval.scenarios.redaction import masks_of
+from gitleaks_eval.scenarios.scenario import RealRepository
+
+
+def suppressed_in(one: SingleCandidate, repository: RealRepository, baselines: Sequence[str] = ()) -> Suppressions:
+    """What HEAD of a repository suppresses, with what it hides of what the scanner finds; paths are masked.
+
+    `baselines` are files of known findings in it.
+
+    Raises:
+        EvaluationError: when it cannot be cloned, the scan does not count, or a baseline is none.
+    """
+    seconds = one.scanner.timeout_seconds
+    with private_folder() as folder:
+        path = clone(repository, folder, seconds, at_most=one.clone_bytes).path
+        built = BuiltRepository(path, readable(path, seconds))
+        scan = one.scanner.scan(path, obey_allow=False)
+        if problem := unread_in(one.scanner, scan, built):
+            raise EvaluationError(f"the scan does not count: {printable(problem)}")
+        told = Told(true_places(repository, one.root), baselines)
+        there = suppressions(path, scan.findings, one.scanner.build, seconds, told)
+    masks = masks_of({found.file_path for found in there.listed}, {str(found["Secret"]) for found in scan.findings})
+    return replace(there, listed=tuple(replace(found, file_path=masks(found.file_path)) for found in there.listed))
