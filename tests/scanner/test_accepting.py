@@ -224,6 +224,25 @@ def test_a_repository_accepts_only_its_own_entries(tmp_path: Path) -> None:
     assert {entry: row["status"] for entry, row in found.items()} == {theirs: "accepted", ours: "live"}
 
 
+def test_an_accepted_path_of_a_rule_is_not_accepted_as_a_path_of_all_rules(tmp_path: Path) -> None:
+    paths = "paths = ['^ops/legacy/']\n"
+    of_rule = f"{EXTENDS}[[rules]]\nid = 'github-pat'\n[[rules.allowlists]]\n{paths}"
+    of_all = f"{EXTENDS}[[allowlists]]\n{paths}"
+    for name, content in (("one", of_rule), ("all", of_all)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ".gitleaks.toml").write_text(content, encoding="utf-8")
+    assert accept(tmp_path / "one", "--gitleaks-yes").status == 0
+    assert evaluate(tmp_path / "one", VERSION, ENTRIES).status == 0
+    shutil.copy(tmp_path / "one" / NAME, tmp_path / "all" / NAME)
+    ran = evaluate(tmp_path / "all", VERSION, ENTRIES)
+    assert ran.status == 1
+    assert "222 rules where 1 is accepted" in ran.line("FAILED  entry")
+    both = [f"--gitleaks-config={name}/.gitleaks.toml" for name in ("one", "all")]
+    compared = evaluate(tmp_path, VERSION, *both, ENTRIES)
+    assert compared.status == 1
+    assert "silences 222 rules where it matches" in compared.line("WIDER  ")
+
+
 def test_with_another_seed_an_entry_is_held_to_what_it_hides_of_the_usual_values(tmp_path: Path) -> None:
     # Of values made by chance these hide another number with each seed.
     (tmp_path / ".gitleaks.toml").write_text(

@@ -144,7 +144,8 @@ def _text(place: str | None) -> Text:
     try:
         content = read_input(path, LARGEST + 1)
     except FileNotFoundError:
-        raise InputError(f"{place}: does not exist; name a file, or give a text on standard input") from None
+        ways = "name a file, write a commit by its hash (HASH:PATH:LINE), or give a text on standard input"
+        raise InputError(f"{place}: does not exist; {ways}") from None
     except OSError as error:
         raise unreadable("explain:", path, error) from None
     return _with_line(Text(_in_repository(path), content, line), place)

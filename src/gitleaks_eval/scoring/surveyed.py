@@ -45,7 +45,10 @@ class Hiding:
         # At a path that is allowed all rules are silent: that says nothing of how wide it is.
         counts = ((0 if self.kind == BY_PATH else self.rules, "rule"), (self.places, "place"))
         parts = [numbered(count, name) for count, name in counts if count]
-        nothing = _NO_PLACE if self.kind == BY_PATH else "not measured"
+        nothing = "not measured"
+        if self.kind == BY_PATH:
+            where = f", and silences {numbered(self.rules, 'rule')} where it matches" if self.rules else ""
+            nothing = f"{_NO_PLACE}{where}"
         return f"{self.where} {title}: {f'{does} ' + ' and '.join(parts) if parts else nothing}"
 
 
@@ -240,14 +243,17 @@ def _accepted_rules(entries: Sequence[Hiding], switched_off: Collection[str]) ->
 def _is_wider(one: Hiding, before: Surveyed, after: Surveyed) -> bool:
     """Whether an entry is new, or hides more than the one that says the same in the baseline.
 
-    An entry of paths silences every rule there is at its path, and more rules are no wider path; one of values may
-    fit each rule that is new.
+    One of values may fit each rule that is new. An entry of paths silences every rule there is at its path, and more
+    rules are no wider path; but one that was for a rule or a few, and is for all, is wider.
     """
     known = [other for other in before.entries if (other.kind, other.text) == (one.kind, one.text)]
     if not known or one.places > max(other.places for other in known):
         return True
-    more_rules = max(0, len(after.rules) - len(before.rules))
-    return one.kind != BY_PATH and one.rules > max(other.rules for other in known) + more_rules
+    rules = max(other.rules for other in known)
+    if one.kind == BY_PATH:
+        # No build has twice the rules of another that it is compared with.
+        return one.rules > rules and one.rules >= 2 * rules
+    return one.rules > rules + max(0, len(after.rules) - len(before.rules))
 
 
 def _by_family(titles: Collection[str], number: int, candidate: str, at_most: int) -> Iterator[str]:

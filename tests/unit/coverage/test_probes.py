@@ -1,5 +1,6 @@
 """What an acceptance speaks of: the probes that it was measured on, by family, and no later ones."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,14 @@ def test_as_much_as_was_accepted_is_accepted_and_more_is_growth_of_its_family() 
     assert grown(accepted, hides(*OLD_PLACES)) == {"places": (3, 2), "form": (1, 0)}
     # As many in all, and another family.
     assert grown(accepted, hides(OLD_PLACES[0], OLD_PLACES[2])) == {"form": (1, 0)}
+
+
+def test_an_entry_of_paths_that_was_accepted_for_a_rule_is_not_accepted_for_all_rules() -> None:
+    for_all = replace(hides(of_rules=5), for_all=True)
+    assert grown(acceptance(places=0, rules=1, of_rules=5), for_all) == {"rules": (5, 1)}
+    assert grown(acceptance(places=0, rules=0, of_rules=5), for_all) == {}
+    # Written by hand, in the first form, for no more than so many.
+    assert grown(acceptance(1, places=9, rules=9), for_all) == {}
 
 
 @pytest.mark.parametrize("form", [acceptance(1, "", places=1, rules=0), acceptance(1, places=1, rules=0, path=1)])

@@ -26,13 +26,15 @@ class Hides:
     """What an entry hides by itself: whatever other entries are deleted, this stays as it is.
 
     `places` has titles by family. `rules` are the ids of those that it silences, with usual values (`usual`) or with
-    values that it is about; it was asked of `of_rules`.
+    values that it is about; it was asked of `of_rules`. An entry of paths for all rules is `for_all`: it silences every
+    rule where it matches, and `rules` has none of them for that.
     """
 
     places: Mapping[str, Collection[str]]
     rules: Collection[str] = ()
     usual: Collection[str] = ()
     of_rules: int = 0
+    for_all: bool = False
 
     def counts(self) -> dict[str, int]:
         """Return what an acceptance says of so much: all places, the rules, and each family of places."""
@@ -89,7 +91,10 @@ def hold_against(acceptance: Acceptance, hides: Hides, own: Collection[str]) -> 
     # The first version knew no families.
     names = (PLACES, RULES) if is_first else [name for name in now if name != OF_RULES]
     wanted = {name: bounds.get(name, 0) + more * (name == RULES) for name in names}
-    grown = (Growth(name, now[name], most) for name, most in wanted.items() if now[name] > most)
+    grown = [Growth(name, now[name], most) for name, most in wanted.items() if now[name] > most]
+    if hides.for_all and not is_first and not now[RULES] and (accepted := bounds.get(RULES, 0)):
+        # It was accepted for rules that it named, and now it names none.
+        grown.append(Growth(RULES, hides.of_rules, accepted))
     return Measured(tuple(grown), unmeasured)
 
 

@@ -13,7 +13,7 @@ from gitleaks_eval.coverage.configuration.probes import Growth, Hides, hold_agai
 from gitleaks_eval.coverage.configuration.shown import shown_text
 from gitleaks_eval.coverage.places.hiding import Hidden
 from gitleaks_eval.coverage.places.places import Place
-from gitleaks_eval.coverage.samples.silencing import DEAD, REDUNDANT, EntryResult, rules_of_each
+from gitleaks_eval.coverage.samples.silencing import DEAD, NO_WITNESS, REDUNDANT, EntryResult, rules_of_each
 from gitleaks_eval.coverage.verdict.accepting import Accepted, may_match_more
 
 # One part in so many of all rules, or of all places, may be hidden: more fails.
@@ -185,8 +185,12 @@ def _hides(result: EntryResult, alone: Collection[Place], of_rules: int) -> Hide
     for place in alone:
         families.setdefault(place.family, []).append(place.title)
     # Of a rule that is replaced or switched off it is meant; of others only where nobody thought of it.
-    usual = frozenset(result.ordinary).union(result.rules if result.entry.kind in {DISABLED, OVERRIDE} else ())
-    return Hides(families, usual.union(result.rules), usual, of_rules)
+    entry = result.entry
+    usual = frozenset(result.ordinary).union(result.rules if entry.kind in {DISABLED, OVERRIDE} else ())
+    # Without a witness it is taken to silence the rules that it is for.
+    rules = usual.union(entry.rule_ids if result.status == NO_WITNESS else result.rules)
+    for_all = entry.kind == PATH and not entry.rule_ids and result.status != DEAD
+    return Hides(families, rules, usual, of_rules, for_all)
 
 
 def _measured(result: EntryResult, places: int, of: int) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gitleaks_eval.analysis.metrics import Counts, corpus_rate_texts, rate_texts
-from gitleaks_eval.core.text import printable
+from gitleaks_eval.core.text import few, printable
 from gitleaks_eval.reports.comparison.compared import Compared, against, corpora_of, place_of
 from gitleaks_eval.reports.comparison.pair_judge import pair_judge_lines
 from gitleaks_eval.reports.comparison.real_differences import real_lines
@@ -58,9 +58,12 @@ def _decision_lines(one: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
         (counts.unlabelled, "unlabelled"),
     )
     why = [f"{count} {name}" for count, name in named if count]
-    why += [f"{name} fails" for name, faults in sorted(one.lint.items()) if faults]
+    is_safe = any(_is_safe_of(pair, one) for pair in pairs)
+    for name, faults in sorted(one.lint.items()):
+        if faults:
+            why.append(f"{name} fails{f' ({few(sorted(faults), FAILURES_AT_MOST)})' * is_safe}")
     why += ["not evaluated whole"] * one.has_errors
-    if any(_is_safe_of(pair, one) for pair in pairs):
+    if is_safe:
         # What both sides lose alike is no difference: without this a comparison of two unfit candidates names nothing.
         why += one.survey_failures[:FAILURES_AT_MOST]
         if (more := len(one.survey_failures) - FAILURES_AT_MOST) > 0:
