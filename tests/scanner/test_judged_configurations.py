@@ -20,8 +20,8 @@ from gitleaks_eval.engine.session.begin import find_scanners, lay_out
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.session.targets import load_subjects
 from gitleaks_eval.engine.settings.settings import Settings
-from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import scenario_facts
+from gitleaks_eval.judges.judge import Case
 from gitleaks_eval.judges.material import SYNTHETIC, Facts, Material
 from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings

@@ -1,15 +1,23 @@
-"""What a judge is asked to answer, and the strict reading of what it says."""
+"""The answer of a judge: the schema that it is asked for, and the strict reading of its text."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from jsonschema import Draft202012Validator
 
 SCORES = [1, 2, 3, 4, 5]
 # In the order in which they are written: what is said before a score is what the score rests on.
 KEYS = ("reasoning", "evidence_cited", "sub_scores", "score", "confidence", "recommendations")
 LONGEST = 100_000
+_WANTED = {
+    "integer": "an integer from 1 to 5",
+    "number": "a number from 0 to 1",
+    "string": "a text",
+    "array": "a list of texts",
+    "object": "an object",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,7 @@ class InvalidAnswer(ValueError):  # noqa: N818 - what it is, as in the outcome `
 
 
 def answer_schema(sub_dimensions: Sequence[str]) -> dict[str, Any]:
-    """The JSON schema of an answer, inline, as structured output takes it.
+    """Return the JSON schema of an answer, inline, as structured output takes it.
 
     Scores are enums: `minimum` and `maximum` reach the model as a description only.
     """
@@ -47,29 +55,32 @@ def answer_schema(sub_dimensions: Sequence[str]) -> dict[str, Any]:
 
 
 def answer_text(answer: Answer) -> str:
-    """The text that is this answer; `parse_answer` is the inverse."""
+    """Return the text that `parse_answer` reads as this answer."""
     return json.dumps({name: getattr(answer, name) for name in KEYS})
 
 
 def parse_answer(text: str, sub_dimensions: Sequence[str]) -> Answer:
-    """The answer that `text` is, as a whole.
+    """Return the answer that the whole of `text` is.
 
     Raises:
         InvalidAnswer: for anything but one JSON object with exactly the keys, types and ranges asked for.
     """
     if len(text) > LONGEST:
         raise InvalidAnswer(f"it is longer than {LONGEST} characters")
-    document = _members(_document(text), KEYS, "the answer")
+    document = _document(text)
+    if error := next(Draft202012Validator(answer_schema(sub_dimensions)).iter_errors(document), None):
+        raise InvalidAnswer(_reason(error))
+    if not 0 <= document["confidence"] <= 1:
+        # Structured output knows no bounds of numbers.
+        raise InvalidAnswer(f"confidence is not {_WANTED['number']}")
     return Answer(
-        score=_score(document["score"], "score"),
-        confidence=_confidence(document["confidence"]),
-        reasoning=_text(document["reasoning"], "reasoning"),
-        evidence_cited=_texts(document["evidence_cited"], "evidence_cited"),
-        recommendations=_texts(document["recommendations"], "recommendations"),
-        sub_scores={
-            name: _score(value, f"sub_scores.{name}")
-            for name, value in _members(document["sub_scores"], sub_dimensions, "sub_scores").items()
-        },
+        # JSON Schema takes 4.0 for an integer, too.
+        score=int(document["score"]),
+        confidence=float(document["confidence"]),
+        reasoning=document["reasoning"],
+        evidence_cited=tuple(document["evidence_cited"]),
+        recommendations=tuple(document["recommendations"]),
+        sub_scores={name: int(document["sub_scores"][name]) for name in sub_dimensions},
     )
 
 
@@ -85,12 +96,17 @@ def _closed_object(properties: dict[str, Any]) -> dict[str, Any]:
 def _document(text: str) -> Any:
     problem = "it is not one JSON document"
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        document = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
     except InvalidAnswer as error:
         problem = str(error)
+    except UnicodeEncodeError:
+        problem = "it holds half a character, which no report can be written with"
     except (ValueError, RecursionError):
         # The decoder's own error carries the whole text.
         pass
+    else:
+        return document
     raise InvalidAnswer(problem)
 
 
@@ -105,37 +121,11 @@ def _no_constant(_: str) -> Any:
     raise InvalidAnswer("NaN and Infinity are not JSON")
 
 
-def _members(value: Any, names: Sequence[str], what: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InvalidAnswer(f"{what} is not an object")
-    if missing := [name for name in names if name not in value]:
-        raise InvalidAnswer(f"{what} lacks {', '.join(missing)}")
-    if len(value) > len(names):
-        raise InvalidAnswer(f"{what} has keys that were not asked for")
-    return {name: value[name] for name in names}
-
-
-def _score(value: Any, what: str) -> int:
-    if type(value) is not int or value not in SCORES:
-        raise InvalidAnswer(f"{what} is not an integer from 1 to 5")
-    return value
-
-
-def _confidence(value: Any) -> float:
-    if type(value) not in {int, float} or not math.isfinite(value) or not 0 <= value <= 1:
-        raise InvalidAnswer("confidence is not a number from 0 to 1")
-    return float(value)
-
-
-def _text(value: Any, what: str) -> str:
-    if not isinstance(value, str):
-        raise InvalidAnswer(f"{what} is not a text")
-    if any("\ud800" <= char <= "\udfff" for char in value):
-        raise InvalidAnswer(f"{what} holds half a character, which no report can be written with")
-    return value
-
-
-def _texts(value: Any, what: str) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise InvalidAnswer(f"{what} is not a list of texts")
-    return tuple(_text(item, f"an item of {what}") for item in value)
+def _reason(error: Any) -> str:
+    """Return what is wrong; the message of jsonschema would quote the answer."""
+    place = ".".join(map(str, error.absolute_path)) or "the answer"
+    if error.validator == "required":
+        return f"{place} lacks {', '.join(name for name in error.validator_value if name not in error.instance)}"
+    if error.validator == "additionalProperties":
+        return f"{place} has keys that were not asked for"
+    return f"{place} is not {_WANTED[error.schema['type']]}"

@@ -22,9 +22,9 @@ from gitleaks_eval.core.progress import telling
 from gitleaks_eval.core.text import numbered, printable
 from gitleaks_eval.judges.agreement import quadratic_kappa, rank_correlation
 from gitleaks_eval.judges.calibrated import FAIL_UNDER, keep_calibration, prompt_sha256
-from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import scenario_facts
 from gitleaks_eval.judges.faults import FAULTS, Fault, Finding, finding
+from gitleaks_eval.judges.judge import Case
 from gitleaks_eval.judges.material import SYNTHETIC, Material
 from gitleaks_eval.judges.models import resolve_model
 from gitleaks_eval.judges.panel import Panel, judge_all

@@ -1,32 +1,52 @@
-"""Ask judges: look their replies up or send their questions, and believe only what is an answer."""
+"""The client of judges: looks replies up or sends questions, and believes only what is an answer."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
-from typing import Any, Literal
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 from gitleaks_eval.core.errors import EvaluationError, fault
 from gitleaks_eval.judges import store
-from gitleaks_eval.judges.message import MAX_TOKENS, Exchange, request_body
+from gitleaks_eval.judges.answer import Answer, InvalidAnswer, answer_text, parse_answer
+from gitleaks_eval.judges.message import LARGEST_BODY, MAX_TOKENS, Exchange, Message, read_message, request_body
 from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.prices import Price
-from gitleaks_eval.judges.question import ClientOptions, Leaks, Question, Reply, Verdicts
-from gitleaks_eval.judges.replies import LEAKING_PROMPT, TOO_DEAR, Failed, failed, kept, looked_up, received
+from gitleaks_eval.judges.question import ClientOptions, Kind, Leaks, Question, Reply, Verdicts, usage
 
 _SOURCES: dict[str, Literal["live", "replay"]] = {"llm": "live", "replay": "replay"}
 # What is left of the deadline must be worth a second question, in seconds.
 LEAST_LEFT = 0.1
-
-
+_COMPLETE = {"end_turn", "stop_sequence"}
+_CUT_OFF = {"max_tokens", "model_context_window_exceeded"}
 _AGAIN = """\
+{}
+
 ## Again
 
 This was asked before, and the reply could not be used: {}. Answer anew, and only as asked above."""
-_NO_SDK = (
-    "--gitleaks-judge-mode=llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
+NO_SDK = (
+    "--gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
     "or use --gitleaks-judge-mode=heuristic, or --gitleaks-judge-mode=replay"
 )
+
+
+class _Failed(NamedTuple):
+    kind: Kind
+    message: str
+
+
+_LEAKING_PROMPT = _Failed("leak", "not sent: the prompt holds what may be part of a secret")
+_LEAKING_REPLY = _Failed("leak", "not kept: the reply holds what may be part of a secret")
+_REFUSED = _Failed(
+    "refusal",
+    "the model declined to answer; some models refuse security content: choose another with --gitleaks-judge-model",
+)
+_TRUNCATED = _Failed("truncated", "the reply was cut off before its end: choose another with --gitleaks-judge-model")
+_TOO_LARGE = _Failed("invalid", "what came is larger than 1 MiB: check ANTHROPIC_BASE_URL and the proxy")
+_NO_MESSAGE = _Failed("invalid", "what came is not a reply of the Messages API: check ANTHROPIC_BASE_URL and the proxy")
+_TOO_DEAR = _Failed("budget", "not sent: it could cost more than --gitleaks-judge-max-cost leaves")
 
 
 def ask(questions: Sequence[Question], options: ClientOptions, leaks: Leaks) -> Verdicts:
@@ -58,35 +78,40 @@ def ask(questions: Sequence[Question], options: ClientOptions, leaks: Leaks) -> 
 
 def _ask(questions: Sequence[Question], options: ClientOptions, leaks: Leaks) -> Verdicts:
     model = resolve_model(options.model)
-    bodies = [request_body(question.prompt, model, question.sub_dimensions) for question in questions]
-    replies = [_open(question, body, model, options) for question, body in zip(questions, bodies, strict=True)]
-    unasked = []
+    blank = [_blank(question, model, options) for question in questions]
+    replies = list(blank)
+    unasked: dict[int, Question] = {}
     for index, question in enumerate(questions):
         # What must not be sent is not looked up either: a replay tells the same as the run that it repeats.
         if leaks(question.prompt):
-            replies[index] = failed(replies[index], LEAKING_PROMPT)
-        elif found := looked_up(replies[index], question, options, leaks):
+            replies[index] = _failed(blank[index], _LEAKING_PROMPT)
+        elif found := _looked_up(blank[index], question, options, leaks):
             replies[index] = found
         else:
-            unasked.append(index)
-    sent, unaffordable = _within_budget(unasked, bodies, options)
-    for index, why in unaffordable.items():
-        replies[index] = failed(replies[index], why)
-    exchanges, warnings = _exchanges([bodies[index] for index in sent], model, options)
-    again = []
-    for index, exchange in zip(sent, exchanges, strict=True):
-        replies[index], message = received(replies[index], questions[index], exchange, leaks)
-        if replies[index].answer and message:
-            warnings += kept(options.store, replies[index], message)
-        elif message:
-            again.append(index)
-    second, spent = _asked_again(again, questions, replies, options, leaks, len(sent))
-    replies = [_with_cost(second.get(index, reply), options.price) for index, reply in enumerate(replies)]
-    warnings += spent
-    return Verdicts(tuple(replies), tuple(dict.fromkeys(warnings)), len(sent) + len(second))
+            unasked[index] = question
+    first, warnings = _put(unasked, blank, options, leaks)
+    for index, reply in first.items():
+        replies[index] = reply
+    sent = [reply for reply in first.values() if reply.kind != "budget"]
+    again = {
+        index: replace(questions[index], prompt=_AGAIN.format(questions[index].prompt, reply.message))
+        for index, reply in first.items()
+        if reply.model and not reply.answer
+    }
+    within = replace(
+        options,
+        max_calls=options.max_calls - len(sent),
+        max_cost=None if options.max_cost is None else options.max_cost - sum(reply.cost or 0 for reply in sent),
+        timeout_seconds=options.timeout_seconds - max((first[index].duration_ms for index in again), default=0) / 1000,
+    )
+    second, more = _put(again, blank, within, leaks, known=True) if within.timeout_seconds >= LEAST_LEFT else ({}, [])
+    second = {index: reply for index, reply in second.items() if reply.kind != "budget"}
+    for index, reply in second.items():
+        replies[index] = _both(first[index], reply)
+    return Verdicts(tuple(replies), tuple(dict.fromkeys((*warnings, *more))), len(sent) + len(second))
 
 
-def _open(question: Question, body: dict[str, Any], model: str, options: ClientOptions) -> Reply:
+def _blank(question: Question, model: str, options: ClientOptions) -> Reply:
     return Reply(
         question.dimension,
         None,
@@ -97,102 +122,170 @@ def _open(question: Question, body: dict[str, Any], model: str, options: ClientO
         sample=question.sample,
         at=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
         prompt_sha256=question.prompt_sha256,
-        store_key=store.key(body, question.sample),
+        store_key=store.key(request_body(question.prompt, model, question.sub_dimensions), question.sample),
     )
 
 
-def _within_budget(
-    unasked: Sequence[int], bodies: Sequence[dict[str, Any]], options: ClientOptions
-) -> tuple[list[int], dict[int, Failed]]:
-    """Which questions may be sent, and why the others may not: by their number, and by what they may cost at most."""
-    sent: list[int] = []
-    kept_back: dict[int, Failed] = {}
-    most = 0.0
-    for index in unasked:
-        price = options.price
-        # No token is shorter than a byte.
-        most += price.cost(len(json.dumps(bodies[index])), MAX_TOKENS) if price else 0
-        if len(sent) >= options.max_calls:
-            kept_back[index] = _over_budget(options.max_calls)
-        elif options.max_cost is not None and (price is None or most > options.max_cost):
-            kept_back[index] = TOO_DEAR
-        else:
-            sent.append(index)
-    return sent, kept_back
+def _failed(reply: Reply, why: _Failed) -> Reply:
+    return replace(reply, kind=why.kind, message=why.message)
 
 
-def _asked_again(  # noqa: PLR0913, PLR0917 - what a second question depends on
-    again: Sequence[int],
-    questions: Sequence[Question],
-    replies: Sequence[Reply],
+def _put(
+    questions: Mapping[int, Question],
+    blank: Sequence[Reply],
     options: ClientOptions,
     leaks: Leaks,
-    sent: int,
+    *,
+    known: bool = False,
 ) -> tuple[dict[int, Reply], list[str]]:
-    """The replies to second questions, which say what was wrong: within the same deadline and the same budgets."""
-    left = options.timeout_seconds - max((replies[index].duration_ms for index in again), default=0) / 1000
-    model = resolve_model(options.model)
-    bodies = {
-        index: request_body(
-            f"{questions[index].prompt}\n\n{_AGAIN.format(replies[index].message)}",
-            model,
-            questions[index].sub_dimensions,
-        )
-        for index in again
-    }
-    spent = sum(_with_cost(reply, options.price).cost or 0 for reply in replies)
-    within = replace(
-        options,
-        max_calls=options.max_calls - sent,
-        max_cost=None if options.max_cost is None else options.max_cost - spent,
-        timeout_seconds=left,
-    )
-    asked = _within_budget(again, [bodies.get(index, {}) for index in range(len(questions))], within)[0]
-    if not asked or left < LEAST_LEFT:
-        return {}, []
-    exchanges, warnings = _exchanges([bodies[index] for index in asked], model, within, known=True)
-    second = {}
-    for index, exchange in zip(asked, exchanges, strict=True):
-        first = replies[index]
-        blank = replace(first, answer=None, kind=None, message="", again=True)
-        reply, message = received(blank, questions[index], exchange, leaks)
-        if message is None:
-            # The first reply says more than that the second did not come.
-            reply = replace(first, again=True)
-        elif reply.answer:
-            warnings += kept(options.store, reply, message)
-        second[index] = replace(
-            reply,
-            attempts=first.attempts + exchange.attempts,
-            duration_ms=first.duration_ms + exchange.duration_ms,
-            input_tokens=_sum(first.input_tokens, reply.input_tokens if message else 0),
-            output_tokens=_sum(first.output_tokens, reply.output_tokens if message else 0),
-        )
-    return second, warnings
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
-
-
-def _with_cost(reply: Reply, price: Price | None) -> Reply:
-    """The reply with what it cost; what was looked up costs nothing now, and what it cost then is what is told."""
-    if price is None or reply.input_tokens is None or reply.output_tokens is None:
-        return reply
-    return replace(reply, cost=price.cost(reply.input_tokens, reply.output_tokens))
-
-
-def _over_budget(max_calls: int) -> Failed:
-    return Failed("budget", f"not sent: gitleaks_judge_max_calls allows {max_calls} more questions")
+    """Send the questions that the budget allows, and keep their answers; return a reply to each, and warnings."""
+    replies: dict[int, Reply] = {}
+    bodies: dict[int, dict[str, Any]] = {}
+    price, most = options.price, 0.0
+    for index, question in questions.items():
+        body = request_body(question.prompt, blank[index].model_requested, question.sub_dimensions)
+        # No token is shorter than a byte.
+        most += price.cost(len(json.dumps(body)), MAX_TOKENS) if price else 0
+        if len(bodies) >= options.max_calls:
+            over = f"not sent: gitleaks_judge_max_calls allows {options.max_calls} more questions"
+            replies[index] = _failed(blank[index], _Failed("budget", over))
+        elif options.max_cost is not None and (price is None or most > options.max_cost):
+            replies[index] = _failed(blank[index], _TOO_DEAR)
+        else:
+            bodies[index] = body
+    exchanges, warnings = _exchanges(list(bodies.values()), options, known=known)
+    for index, exchange in zip(bodies, exchanges, strict=True):
+        reply, message = _received(blank[index], questions[index], exchange, options, leaks)
+        replies[index] = reply
+        if message and reply.answer:
+            warnings += _kept(options.store, reply, message)
+    return replies, warnings
 
 
 def _exchanges(
-    bodies: Sequence[dict[str, Any]], model: str, options: ClientOptions, *, known: bool = False
+    bodies: Sequence[dict[str, Any]], options: ClientOptions, *, known: bool
 ) -> tuple[list[Exchange], list[str]]:
     if not bodies:
         return [], []
     try:
         from gitleaks_eval.judges import transport  # noqa: PLC0415 - two seconds that no other mode must pay
     except ImportError:
-        return [Exchange(kind="transport", message=_NO_SDK)] * len(bodies), []
+        return [Exchange(kind="transport", message=NO_SDK)] * len(bodies), []
+    model = resolve_model(options.model)
     return transport.exchange_all(bodies, model, options.timeout_seconds, options.trace_id, known=known)
+
+
+def _both(first: Reply, second: Reply) -> Reply:
+    """Return what asking twice came to: the second reply, but the first, which says more, where no second came."""
+    came = second.model is not None
+    used = [first, second] if came else [first]
+    return replace(
+        second if came else first,
+        again=True,
+        attempts=first.attempts + second.attempts,
+        duration_ms=first.duration_ms + second.duration_ms,
+        **usage(used),
+    )
+
+
+def _looked_up(reply: Reply, question: Question, options: ClientOptions, leaks: Leaks) -> Reply | None:
+    """Return what the store says; None where it has nothing, and the model is to be asked."""
+    name = reply.store_key
+    try:
+        message = store.load(options.store, name)
+    except EvaluationError as error:
+        return _failed(reply, _Failed("invalid", str(error)))
+    if message is None:
+        return _failed(reply, _not_recorded(options.store)) if options.mode == "replay" else None
+    judged = _judged(replace(reply, source="replay"), question, message, options, leaks)
+    if judged.kind is None:
+        return judged
+    return replace(judged, message=f"replay store: {store.entry_path(options.store, name)}: {judged.message}")
+
+
+def _not_recorded(folder: Path) -> _Failed:
+    if not folder.is_dir():
+        return _Failed(
+            "replay_miss",
+            f"there is no store {folder}: name the folder that has the replies with --gitleaks-judge-store, "
+            "or have them recorded there with --gitleaks-judge-mode=llm",
+        )
+    return _Failed(
+        "replay_miss",
+        f"no reply to this prompt and model is recorded in {folder}: record it with "
+        f"--gitleaks-judge-mode=llm --gitleaks-judge-store={folder}",
+    )
+
+
+def _received(
+    reply: Reply, question: Question, exchange: Exchange, options: ClientOptions, leaks: Leaks
+) -> tuple[Reply, Message | None]:
+    """Return what an exchange became, and the message in it, if a model sent one."""
+    reply = replace(reply, attempts=exchange.attempts, duration_ms=exchange.duration_ms)
+    shown = exchange.request_id or ""
+    if leaks(shown) or question.cut(shown) != shown:
+        return _failed(reply, _LEAKING_REPLY), None
+    reply = replace(reply, request_id=exchange.request_id)
+    if exchange.body is None:
+        named = f" (request {exchange.request_id})" if exchange.request_id else ""
+        return replace(reply, kind=exchange.kind, message=exchange.message + named), None
+    if len(exchange.body) > LARGEST_BODY:
+        return _failed(reply, _TOO_LARGE), None
+    message = read_message(exchange.body)
+    if message is None:
+        return _failed(reply, _NO_MESSAGE), None
+    return _judged(reply, question, message, options, leaks), message
+
+
+def _judged(reply: Reply, question: Question, message: Message, options: ClientOptions, leaks: Leaks) -> Reply:
+    """Return the reply with what `message` says, if it is an answer and may be shown."""
+    # A server writes what it likes here, too.
+    if any(leaks(text) or question.cut(text) != text for text in (message.model, message.stop_reason)):
+        return _failed(replace(reply, request_id=None), _LEAKING_REPLY)
+    tokens, price = (message.input_tokens, message.output_tokens), options.price
+    reply = replace(
+        reply,
+        model=message.model,
+        stop_reason=message.stop_reason,
+        input_tokens=tokens[0],
+        output_tokens=tokens[1],
+        # What was looked up costs nothing now; what it cost then is told.
+        cost=price.cost(tokens[0], tokens[1]) if price and tokens[0] is not None and tokens[1] is not None else None,
+    )
+    outcome = _answer(message, question, leaks)
+    return _failed(reply, outcome) if isinstance(outcome, _Failed) else replace(reply, answer=outcome)
+
+
+def _answer(message: Message, question: Question, leaks: Leaks) -> Answer | _Failed:  # noqa: PLR0911 - a kind each
+    if message.stop_reason == "refusal":
+        return _REFUSED
+    if message.stop_reason in _CUT_OFF:
+        return _TRUNCATED
+    if message.stop_reason not in _COMPLETE:
+        return _Failed("invalid", "the reply ended in a way that is no end of an answer")
+    if leaks(message.text):
+        return _LEAKING_REPLY
+    try:
+        answer = parse_answer(message.text, question.sub_dimensions)
+    except InvalidAnswer as error:
+        return _Failed("invalid", f"the reply is not an answer: {error}")
+    # JSON can write any character as an escape: what is shown is looked at, too.
+    if any(map(leaks, chain([answer.reasoning], answer.evidence_cited, answer.recommendations))):
+        return _LEAKING_REPLY
+    return replace(
+        answer,
+        reasoning=question.cut(answer.reasoning),
+        evidence_cited=tuple(map(question.cut, answer.evidence_cited)),
+        recommendations=tuple(map(question.cut, answer.recommendations)),
+    )
+
+
+def _kept(folder: Path, reply: Reply, message: Message) -> list[str]:
+    """Record a reply; return the warning when that fails, because a verdict is worth more than its record."""
+    # The answer as it is shown: pieces of secrets are cut out of it.
+    text = answer_text(reply.answer) if reply.answer else ""
+    try:
+        store.save(folder, reply.store_key, replace(message, text=text))
+    except OSError as error:
+        return [f"replay store: {folder}: replies cannot be recorded: {error.strerror or type(error).__name__}"]
+    return []

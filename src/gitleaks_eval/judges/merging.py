@@ -1,24 +1,34 @@
-"""Many replies to one question become one: the median of a model's samples, then the majority of the models."""
+"""Many replies to a question become one answer, and an answer stands on what it cites.
 
+The median of a model's samples counts, then the majority of the models. What a citation names must stand in the prompt.
+"""
+
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median_low
 
 from gitleaks_eval.judges.answer import Answer
-from gitleaks_eval.judges.question import Reply
+from gitleaks_eval.judges.question import Reply, usage
+
+# What stands between spaces, brackets, quotes; each pattern takes a time that is linear in its text, which is anyone's.
+_WORD = re.compile(r"(?:[\w@$-]|[./:](?![./:]))+")
+# Something inside that no plain word has: a path, a rule id, a key of the evidence, a check's id.
+_IS_NAME = re.compile(r"[./_:-][\w@$-]")
+_EDGES = "./:-`'\"()[]{},;"
+_LINE = re.compile(r":\d+(?:-\d+)?$")
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What all replies of a case come to: the answer whose score counts, and how the others differ from it.
+    """All replies of a case as one: the answer whose score counts, and how the others differ from it.
 
-    `confidence` is the median of all, `spread` the distance from the lowest score to the highest, `by_model` the
-    median of each model's samples.
+    The confidence of the answer is the median of all, `spread` the distance from the lowest score to the highest,
+    `by_model` the median of each model's samples.
     """
 
     answer: Answer
-    confidence: float
     spread: int
     by_model: Mapping[str, int]
 
@@ -29,7 +39,7 @@ class Merged:
 
 
 def merged(replies: Sequence[Reply]) -> Merged | Reply:
-    """What the replies come to, or the first failure where half of a model's samples are none.
+    """Return the replies as one, or the first failure where half of a model's samples are none.
 
     The lower median and, without a majority, the lower score count: what is in doubt is never the better one.
     """
@@ -42,9 +52,9 @@ def merged(replies: Sequence[Reply]) -> Merged | Reply:
         by_model[model] = median_low(scores)
     answers = [reply.answer for reply in replies if reply.answer]
     score = _majority(list(by_model.values()))
+    counted = next(answer for answer in answers if answer.score == score)
     return Merged(
-        next(answer for answer in answers if answer.score == score),
-        median_low(answer.confidence for answer in answers),
+        replace(counted, confidence=median_low(answer.confidence for answer in answers)),
         max(answer.score for answer in answers) - min(answer.score for answer in answers),
         by_model,
     )
@@ -56,7 +66,7 @@ def _majority(scores: Sequence[int]) -> int:
 
 
 def sample_rows(replies: Sequence[Reply]) -> tuple[Mapping[str, object], ...]:
-    """Each sample as the reports keep it."""
+    """Return each sample as the reports keep it."""
     return tuple(
         {
             "model": reply.model_requested,
@@ -65,15 +75,38 @@ def sample_rows(replies: Sequence[Reply]) -> tuple[Mapping[str, object], ...]:
             "confidence": reply.answer.confidence if reply.answer else None,
             "unscored_kind": reply.kind,
             "source": reply.source,
-            "input_tokens": reply.input_tokens,
-            "output_tokens": reply.output_tokens,
-            "cost": reply.cost,
+            **usage([reply]),
         }
         for reply in replies
     )
 
 
-def total(values: Sequence[float | int | None]) -> float | None:
-    """The sum; None, unknown, where a part is unknown or there is none."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """The grounds of an answer: confidence less the share of `unfounded` citations, and the `problem` if it fails."""
+
+    confidence: float
+    unfounded: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def grounded(answer: Answer, prompt: str) -> Grounds:
+    """Hold the citations of an answer against the prompt that it answers."""
+    citations, lowered = answer.evidence_cited, prompt.lower()
+    unfounded = tuple(citation for citation in citations if not all(name in lowered for name in _names(citation)))
+    if not citations:
+        return Grounds(answer.confidence, problem="it cites nothing" if answer.confidence else "its confidence is 0")
+    confidence = round(answer.confidence * (1 - len(unfounded) / len(citations)), 4)
+    problem = "nothing that it cites stands in the evidence" if len(unfounded) == len(citations) else ""
+    return Grounds(confidence, unfounded, problem if answer.confidence else "its confidence is 0")
+
+
+def _names(citation: str) -> Sequence[str]:
+    names = filter(_IS_NAME.search, _WORD.findall(citation))
+    found = (_LINE.sub("", name.strip(_EDGES)).lower() for name in names)
+    return [part for name in found for part in _parts(name) if any(char.isalpha() for char in part)]
+
+
+def _parts(name: str) -> Iterable[str]:
+    # `by_rule.private-key.missed` is a way through the evidence, `config/key.pem` one name.
+    return [name] if "/" in name or "_" not in name else name.split(".")

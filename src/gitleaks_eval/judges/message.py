@@ -11,7 +11,7 @@ from gitleaks_eval.judges.answer import answer_schema
 
 # Thinking counts, too: 1,024 would cut answers off.
 MAX_TOKENS = 8192
-# An answer takes a few kilobytes; nothing reads more of a body than this, in bytes.
+# An answer takes a few kilobytes; a larger body, in bytes, is none.
 LARGEST_BODY = 1 << 20
 # What a server says is shown in reports only where it looks like what it should be.
 MODEL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@/-]{0,127}")
@@ -31,10 +31,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What became of one request: the body of a 200, or the kind of its failure and words for people.
-
-    A body of more than `LARGEST_BODY` is cut off somewhere beyond it.
-    """
+    """The outcome of one request: the body of a 200, or the kind of its failure and words for people."""
 
     body: bytes | None = field(default=None, repr=False)
     kind: Literal["transport", "timeout"] | None = None

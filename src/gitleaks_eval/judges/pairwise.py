@@ -6,16 +6,14 @@ from dataclasses import dataclass, replace
 from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.judges.asking import put
-from gitleaks_eval.judges.citations import lowered_confidence, unfounded
 from gitleaks_eval.judges.guard import cut, leaks
 from gitleaks_eval.judges.judge import PROMPTS, Opinion
-from gitleaks_eval.judges.merging import merged, sample_rows, total
-from gitleaks_eval.judges.models import resolve_model
+from gitleaks_eval.judges.merging import grounded, merged, sample_rows
 from gitleaks_eval.judges.pair_evidence import Compared, differs, evidence_of
 from gitleaks_eval.judges.pair_verdict import Order, PairVerdict
 from gitleaks_eval.judges.prompt import as_data, template_of
-from gitleaks_eval.judges.question import Question, Reply
-from gitleaks_eval.judges.scoring import call_of, computed_call, without_ground
+from gitleaks_eval.judges.question import Question, Reply, usage
+from gitleaks_eval.judges.scoring import call_of, computed_call
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
 from gitleaks_eval.judges.verdict import LOW_CONFIDENCE, NOT_APPLICABLE, SCORED, UNSCORED, Call
 from gitleaks_eval.scenarios.redaction import Values
@@ -118,8 +116,6 @@ def _verdict(
 ) -> PairVerdict:
     """What the replies to both questions come to."""
     settings, every = panel.settings, [reply for order in ORDERS for reply in replies[order]]
-    tokens_in, tokens_out = (total([getattr(one, f"{name}_tokens") for one in every]) for name in ("input", "output"))
-    priced = {price.as_of for name in settings.models if (price := settings.prices.get(resolve_model(name)))}
     orders = tuple(_order(order, replies[order], prompts[order]) for order in ORDERS)
     return replace(
         agreed(orders),
@@ -129,11 +125,9 @@ def _verdict(
         heuristic_score=opinion_of(compared).score,
         # Calibration shows reports, and no comparisons.
         uncalibrated=True,
-        input_tokens=None if tokens_in is None else int(tokens_in),
-        output_tokens=None if tokens_out is None else int(tokens_out),
-        cost=total([reply.cost for reply in every]),
-        prices_as_of=min(priced) if priced else None,
+        prices_as_of=settings.prices_as_of,
         trace_id=panel.trace_id,
+        **usage(every),
     )
 
 
@@ -146,11 +140,12 @@ def _order(order: str, replies: Sequence[Reply], prompt: str) -> Order:
     if isinstance(whole, Reply):
         return Order(order, None, whole.kind or "invalid", reasoning=whole.message, samples=samples)
     answer = whole.answer
-    groundless = unfounded(answer.evidence_cited, prompt)
-    if why := without_ground(replace(answer, confidence=whole.confidence), groundless):
-        reasoning = f"the verdict does not count, because {why}"
+    grounds = grounded(answer, prompt)
+    groundless = grounds.unfounded
+    if grounds.problem:
+        reasoning = f"the verdict does not count, because {grounds.problem}"
         return Order(
-            order, None, "groundless", whole.confidence, reasoning, unfounded_citations=groundless, samples=samples
+            order, None, "groundless", answer.confidence, reasoning, unfounded_citations=groundless, samples=samples
         )
 
     def for_candidate(score: int) -> int:
@@ -159,12 +154,12 @@ def _order(order: str, replies: Sequence[Reply], prompt: str) -> Order:
     return Order(
         order,
         for_candidate(answer.score),
-        confidence=lowered_confidence(whole.confidence, answer.evidence_cited, groundless),
+        confidence=grounds.confidence,
         reasoning=answer.reasoning,
         sub_scores={name: for_candidate(score) for name, score in answer.sub_scores.items()},
-        evidence_cited=tuple(answer.evidence_cited),
+        evidence_cited=answer.evidence_cited,
         unfounded_citations=groundless,
-        recommendations=tuple(answer.recommendations),
+        recommendations=answer.recommendations,
         samples=samples,
         spread=whole.spread,
         disagreement=whole.disagreement,

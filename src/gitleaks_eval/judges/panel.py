@@ -11,17 +11,23 @@ from gitleaks_eval.judges.agreement import krippendorff_alpha
 from gitleaks_eval.judges.answer import SCORES
 from gitleaks_eval.judges.asking import put
 from gitleaks_eval.judges.calibrated import passing, prompt_sha256
-from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.guard import cut, leaks
-from gitleaks_eval.judges.judge import Judge, Opinion
+from gitleaks_eval.judges.judge import Case, Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
-from gitleaks_eval.judges.merging import total
 from gitleaks_eval.judges.models import resolve_model
 from gitleaks_eval.judges.prompt import load_template, render
-from gitleaks_eval.judges.question import Question, Reply
-from gitleaks_eval.judges.scoring import by_model, call_of, computed_call, from_opinion, from_replies
+from gitleaks_eval.judges.question import Question, Reply, usage
+from gitleaks_eval.judges.scoring import (
+    OpenCase,
+    by_model,
+    call_of,
+    computed_call,
+    from_opinion,
+    from_replies,
+    unscored,
+)
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
-from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Call, Judged, Judgement, Verdict, llm_score
+from gitleaks_eval.judges.verdict import NOT_APPLICABLE, Call, Judged, Judgement, Verdict, llm_score
 from gitleaks_eval.scenarios.redaction import Values
 
 T = TypeVar("T")
@@ -33,7 +39,7 @@ def _none_reported(_: str) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """What all judges of a run have in common.
+    """The settings and values that all judges of a run have in common.
 
     `material` gives what there is to judge in a mode, or raises `EvaluationError` when there is none. No prompt is
     sent and no reply shown with a value that is `planted`; of those that the scanner `reported` in a
@@ -47,42 +53,29 @@ class Panel:
     reported: Callable[[str], Values] = _none_reported
 
 
-@dataclass(frozen=True, slots=True)
-class _Open:
-    """A case that is to be judged: its material, what numbers say, and what a model is asked."""
-
-    case: Case
-    material: Material
-    opinion: Opinion
-    question: Question
-
-
 def judge_all(cases: Sequence[Case], panel: Panel, *, whole: bool) -> Judged:
     """Judge these cases; `whole` says whether they are all that the run has."""
     prepared = {case: _prepared(case, panel) for case in cases}
-    verdicts = {case: one for case, one in prepared.items() if isinstance(one, Verdict)}
-    opened = [one for one in prepared.values() if isinstance(one, _Open)]
+    verdicts = {case: verdict for case, verdict in prepared.items() if isinstance(verdict, Verdict)}
+    opened = [of for of in prepared.values() if isinstance(of, OpenCase)]
     calls: list[Call] = []
     warnings: list[str] = []
     replies: Mapping[Case, list[Reply]] = {}
     low = panel.settings.low_confidence
     if panel.settings.mode == HEURISTIC:
-        for one in opened:
-            verdicts[one.case] = from_opinion(one.case, one.material, one.opinion, low, panel.trace_id)
-            found = verdicts[one.case]
-            calls.append(computed_call(found.dimension, one.case.mode, found.raw_score, found.score, panel.trace_id))
+        for of in opened:
+            verdict = verdicts[of.case] = from_opinion(of, low, panel.trace_id)
+            score, raw = verdict.score, verdict.raw_score
+            calls.append(computed_call(verdict.dimension, of.case.mode, raw, score, panel.trace_id))
     else:
-        done = put({one.case: one.question for one in opened}, panel.settings, panel.trace_id, panel.planted)
+        done = put({of.case: of.question for of in opened}, panel.settings, panel.trace_id, panel.planted)
         replies, warnings = done.by_question, done.warnings
         calibrated, problems = _calibrated(cases, panel.settings)
         warnings += problems
-        for one in opened:
-            prompt, said = one.question.prompt, replies[one.case]
-            verdict = from_replies(one.case, one.material, one.opinion, prompt, said, low, panel.trace_id)
-            verdicts[one.case] = replace(verdict, uncalibrated=verdict.dimension not in calibrated)
-            calls += [
-                call_of(one.case.mode, reply, verdicts[one.case].score, panel.trace_id) for reply in replies[one.case]
-            ]
+        for of in opened:
+            verdict = from_replies(of, replies[of.case], low, panel.trace_id)
+            verdicts[of.case] = replace(verdict, uncalibrated=verdict.dimension not in calibrated)
+            calls += [call_of(of.case.mode, reply, verdict.score, panel.trace_id) for reply in replies[of.case]]
     by_mode = {}
     for mode in dict.fromkeys(case.mode for case in cases):
         of_mode = [case for case in cases if case.mode == mode]
@@ -102,9 +95,7 @@ def _judgement(
 ) -> Judgement:
     score, raw_score, weights = llm_score(verdicts)
     answered = dict.fromkeys(reply.model for reply in replies if reply.model)
-    tokens_in, tokens_out = (total([getattr(one, f"{name}_tokens") for one in replies]) for name in ("input", "output"))
     units = [tuple(by_model(verdict).values()) for verdict in verdicts if verdict.samples]
-    priced = {price.as_of for name in settings.models if (price := settings.prices.get(resolve_model(name)))}
     return Judgement(
         mode=settings.mode,
         model_requested=settings.model,
@@ -117,10 +108,8 @@ def _judgement(
         warnings=tuple(dict.fromkeys(warnings)),
         samples=settings.samples,
         alpha=krippendorff_alpha(units) if len(settings.models) > 1 else None,
-        input_tokens=None if tokens_in is None else int(tokens_in),
-        output_tokens=None if tokens_out is None else int(tokens_out),
-        cost=total([reply.cost for reply in replies]),
-        prices_as_of=min(priced) if replies and priced else None,
+        prices_as_of=settings.prices_as_of if replies else None,
+        **usage(replies),
     )
 
 
@@ -129,22 +118,22 @@ def _calibrated(cases: Sequence[Case], settings: JudgeSettings) -> tuple[frozens
     return passing(settings.store, [resolve_model(name) for name in settings.models], prompts)
 
 
-def _prepared(case: Case, panel: Panel) -> "_Open | Verdict":
+def _prepared(case: Case, panel: Panel) -> OpenCase | Verdict:
     judge = case.judge
     try:
         material = panel.material(case.mode)
     except EvaluationError as error:
-        return _unscored(judge, panel, "invalid", f"there is nothing whole to judge: {error}")
+        return unscored(judge, "invalid", f"there is nothing whole to judge: {error}", panel.trace_id)
     if case.mode == REAL_WORLD and judge.needs_baseline and material.baseline is None:
         message = "without a synthetic result of the same scanner and configuration there is nothing to hold it against"
-        return _unscored(judge, panel, "no_baseline", message)
+        return unscored(judge, "no_baseline", message, panel.trace_id)
     try:
         return _looked_at(case, material, panel)
     except EvaluationError as error:
-        return _unscored(judge, panel, "invalid", str(error))
+        return unscored(judge, "invalid", str(error), panel.trace_id)
 
 
-def _looked_at(case: Case, material: Material, panel: Panel) -> "_Open | Verdict":
+def _looked_at(case: Case, material: Material, panel: Panel) -> OpenCase | Verdict:
     judge = case.judge
     opinion = _opinion(judge, material) if material.reported or not judge.needs_findings else None
     if opinion is None:
@@ -159,14 +148,14 @@ def _looked_at(case: Case, material: Material, panel: Panel) -> "_Open | Verdict
     reported = panel.reported(case.mode)
     evidence = cut(_returned(judge, judge.evidence, material), reported)
     if leaks(evidence, panel.planted):
-        return _unscored(judge, panel, "leak", "the evidence holds a secret; nothing was sent")
+        return unscored(judge, "leak", "the evidence holds a secret; nothing was sent", panel.trace_id)
     prompt = render(template, evidence, material)
     question = Question(judge.dimension, prompt, tuple(judge.sub_dimensions), cut=reported.cut_out_of)
-    return _Open(case, material, opinion, question)
+    return OpenCase(case, material, opinion, question)
 
 
 def _opinion(judge: Judge, material: Material) -> Opinion | None:
-    """What numbers say, looked at: a judge of a user's own must not score what the rubric has no number for."""
+    """Return what numbers say, looked at: a judge of a user's own must not score what the rubric has no number for."""
     opinion = _returned(judge, judge.heuristic, material)
     if opinion is not None and not (
         {opinion.score, *opinion.sub_scores.values()} <= set(SCORES)
@@ -182,16 +171,10 @@ def _opinion(judge: Judge, material: Material) -> Opinion | None:
 
 
 def _returned(judge: Judge, function: Callable[[Material], T], material: Material) -> T:
-    """What a function of a judge returns; its fault is one of this judge, and told without what it saw."""
+    """Return what a function of a judge returns; its fault is one of this judge, and told without what it saw."""
     try:
         return function(material)
     except Exception as error:  # noqa: BLE001 - a user's function may raise anything
         last = extract_tb(error.__traceback__)[-1]
         problem = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
     raise EvaluationError(f"the judge {judge.dimension} cannot look: its function raised {problem}")
-
-
-def _unscored(judge: Judge, panel: Panel, kind: str, message: str) -> Verdict:
-    return Verdict(
-        judge.dimension, judge.weight, UNSCORED, unscored_kind=kind, reasoning=message, trace_id=panel.trace_id
-    )

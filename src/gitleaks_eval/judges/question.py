@@ -1,10 +1,10 @@
 """What is asked of a model, how, and what became of it, as values."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from gitleaks_eval.judges.answer import Answer
 from gitleaks_eval.judges.prices import Price
@@ -92,3 +92,9 @@ class Verdicts:
     replies: tuple[Reply, ...]
     warnings: tuple[str, ...] = ()
     sent: int = 0
+
+
+def usage(replies: Sequence[Reply]) -> dict[str, Any]:
+    """Return the tokens and the cost of all replies; None, unknown, where a part is unknown or there is no reply."""
+    parts = {name: [getattr(reply, name) for reply in replies] for name in ("input_tokens", "output_tokens", "cost")}
+    return {name: None if None in values or not values else sum(values) for name, values in parts.items()}

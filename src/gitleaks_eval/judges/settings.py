@@ -55,6 +55,12 @@ class JudgeSettings:
         """The names of the models that are asked, in one text; None where none is."""
         return None if self.mode == HEURISTIC else ", ".join(self.models)
 
+    @property
+    def prices_as_of(self) -> str | None:
+        """The day of the oldest price of a model that is asked; None where no price is known."""
+        priced = {price.as_of for name in self.models if (price := self.prices.get(resolve_model(name)))}
+        return min(priced, default=None)
+
     def is_advisory(self, mode: str) -> bool:
         """Whether verdicts of an evaluation mode leave the exit status alone."""
         return mode == REAL_WORLD and self.real_world == ADVISORY

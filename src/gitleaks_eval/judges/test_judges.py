@@ -8,7 +8,7 @@ import pytest
 from gitleaks_eval import not_applicable
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.judges.case import Case
+from gitleaks_eval.judges.judge import Case
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Verdict
 
 

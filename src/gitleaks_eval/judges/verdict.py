@@ -84,14 +84,14 @@ class Call:
     dimension: str
     evaluation_mode: str
     source: str
-    attempts: int
-    ms: float
-    model: str | None
-    request_id: str | None
-    stop_reason: str | None
-    input_tokens: int | None
-    output_tokens: int | None
-    error_kind: str | None
+    attempts: int = 0
+    ms: float = 0.0
+    model: str | None = None
+    request_id: str | None = None
+    stop_reason: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    error_kind: str | None = None
     model_requested: str | None = None
     sample: int = 0
     score: float | None = None

@@ -19,16 +19,15 @@ from gitleaks_eval.judges import Judge, Material, Opinion
 from gitleaks_eval.judges.answer import Answer
 from gitleaks_eval.judges.bands import found_band, noise_band
 from gitleaks_eval.judges.calibrate import material_of as whole_material_of
-from gitleaks_eval.judges.case import Case
 from gitleaks_eval.judges.facts import baseline_of, failed_checks, repository_facts, scenario_facts
 from gitleaks_eval.judges.faults import FAULTS as CALIBRATED
 from gitleaks_eval.judges.faults import Fault, finding
-from gitleaks_eval.judges.judge import checked_judges
+from gitleaks_eval.judges.judge import Case, checked_judges
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import PLACEHOLDERS, Template, as_data, load_template, render
 from gitleaks_eval.judges.question import Question, Reply, Verdicts
-from gitleaks_eval.judges.scoring import from_opinion
+from gitleaks_eval.judges.scoring import OpenCase, from_opinion
 from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
 from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import Judgement, Verdict, llm_score, with_cap
@@ -358,7 +357,9 @@ def test_a_low_score_of_low_confidence_is_not_raised_to_the_cap_and_07_is_not_lo
     assert (with_cap(low, (), "cap").score, with_cap(low, (), "cap").capped) == (1, False)
     for stated, is_low in ((0.7, False), (0.69, True)):
         opinion = Opinion(4, dict.fromkeys(SHIPPED[0].sub_dimensions, 4), "said", stated)
-        verdict = from_opinion(Case(SHIPPED[0], SYNTHETIC), material_of(FAULTS[0]), opinion, "flag", "t")
+        verdict = from_opinion(
+            OpenCase(Case(SHIPPED[0], SYNTHETIC), material_of(FAULTS[0]), opinion, Question("d", "", ())), "flag", "t"
+        )
         assert verdict.low_confidence == is_low
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,24 +18,21 @@ from gitleaks_eval.core.text import numbered
 from gitleaks_eval.engine.judging.context import Context, context_of, saved_context
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.settings.settings import Settings
-from gitleaks_eval.judges.case import Case
+from gitleaks_eval.judges.client import NO_SDK
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
-from gitleaks_eval.judges.judge import Judge, checked_judges
+from gitleaks_eval.judges.judge import Case, Judge, checked_judges
 from gitleaks_eval.judges.material import MODES, REAL_WORLD, SYNTHETIC, Facts, Material
 from gitleaks_eval.judges.pairwise import planned_questions
 from gitleaks_eval.judges.panel import Panel, judge_all
 from gitleaks_eval.judges.prompt import load_template
+from gitleaks_eval.judges.scoring import unscored
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
-from gitleaks_eval.judges.verdict import UNSCORED, Call, Judged, Judgement, Verdict, judgement_from_json
+from gitleaks_eval.judges.verdict import Call, Judged, Judgement, Verdict, judgement_from_json
 from gitleaks_eval.scenarios.redaction import values_of
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 
 _PLACE = "verdicts"
 _SELECTED = "selected-judges.json"
-_NO_SDK = (
-    "--gitleaks-judges: the mode llm needs the package anthropic: pip install 'gitleaks-eval[judges]', "
-    "or use --gitleaks-judge-mode=heuristic, or --gitleaks-judge-mode=replay"
-)
 
 
 class Judging:
@@ -104,14 +101,7 @@ class Judging:
 
     def _unjudged(self, mode: str, message: str) -> Judgement:
         verdicts = tuple(
-            Verdict(
-                case.judge.dimension,
-                case.judge.weight,
-                UNSCORED,
-                unscored_kind="invalid",
-                reasoning=message,
-                advisory=self.settings.is_advisory(mode),
-            )
+            replace(unscored(case.judge, "invalid", message), advisory=self.settings.is_advisory(mode))
             for case in self.selected
             if case.mode == mode
         )
@@ -223,7 +213,7 @@ def check_sdk(settings: JudgeSettings) -> None:
         InputError: when it is not.
     """
     if settings.mode == LLM and find_spec("anthropic") is None:
-        raise InputError(_NO_SDK)
+        raise InputError(NO_SDK)
 
 
 def cases_of(judges: Sequence[Judge], settings: JudgeSettings, there: Mapping[str, bool]) -> tuple[Case, ...]:

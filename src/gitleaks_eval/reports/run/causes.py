@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from gitleaks_eval.core.text import few, numbered, printable
-from gitleaks_eval.judges.case import JUDGE_NODE
+from gitleaks_eval.judges.judge import JUDGE_NODE
 
 SHOWN_AT_MOST = 5
 LINES_AT_MOST = 9
