@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from gitleaks_eval.config.beside import RuleTest
+from gitleaks_eval.config.eval_file import RuleTest
 from gitleaks_eval.coverage.configuration.layers import Layers
 from gitleaks_eval.coverage.configuration.rules import Rule
 from gitleaks_eval.coverage.rules import own_tests

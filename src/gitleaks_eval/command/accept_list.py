@@ -16,7 +16,7 @@ from gitleaks_eval.command.list_run import (
     say,
     where,
 )
-from gitleaks_eval.config.beside_edit import Line
+from gitleaks_eval.config.eval_file_edit import Line
 from gitleaks_eval.engine.acceptance.accepting import accept_lines, asked_at_terminal, refuse_ci
 from gitleaks_eval.engine.fleet.run import Counted, laid_out
 from gitleaks_eval.engine.session.approvals import DIFFERENCES, MASKED_RULE, group_item, is_masked

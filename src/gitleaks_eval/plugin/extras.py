@@ -19,7 +19,7 @@ from gitleaks_eval.plugin.own_tests import OwnTest
 from gitleaks_eval.plugin.state import IDENTITY
 from gitleaks_eval.plugin.surveys import excuse_survey
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
-from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, TO_REVIEW
+from gitleaks_eval.scoring.expected_failures import AS_IN_BASELINE, TO_REVIEW
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 
 from gitleaks_eval.checks.result import ERROR, FAILED, NOT_APPLICABLE, NOT_RUN, PASSED, CheckResult, Identity
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.scoring.excuses import ACCEPTED
+from gitleaks_eval.scoring.expected_failures import ACCEPTED
 
 # Of several reports of one test the worst counts.
 _SEVERITY = {PASSED: 0, NOT_APPLICABLE: 0, FAILED: 1, ERROR: 2}

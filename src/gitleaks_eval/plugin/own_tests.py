@@ -9,7 +9,7 @@ import pytest
 
 from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.mark import not_applicable
-from gitleaks_eval.config.beside import Beside, RuleTest
+from gitleaks_eval.config.eval_file import Beside, RuleTest
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.result import FAILS, NOT_APPLICABLE, TEST

@@ -9,8 +9,8 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.scanners.limits import limits
 from gitleaks_eval.scanners.load_errors import Refused
-from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scan, Scanner
+from gitleaks_eval.scanners.skipped_paths import unread_in
 from gitleaks_eval.scenarios.recipe import DEFAULT_BRANCH, Commit, Part, Recipe
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED, Secret, secret_kinds
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from glob import escape
 
-from gitleaks_eval.config.beside import Approval
+from gitleaks_eval.config.eval_file import Approval
 from gitleaks_eval.scenarios.secrets import MASK
 from gitleaks_eval.scoring.real_differences import Group
 

@@ -7,12 +7,12 @@ from operator import not_
 from typing import Any, NamedTuple
 
 from gitleaks_eval.analysis.matching import alias_of
-from gitleaks_eval.config.beside import Upgrade
+from gitleaks_eval.config.eval_file import Upgrade
 from gitleaks_eval.core.text import few
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scoring.differences import CheckChange, Difference, Differences, find_differences
 from gitleaks_eval.scoring.evaluated import BADNESS, CheckKey, Evaluated
-from gitleaks_eval.scoring.excuses import SPEED, explains, fails_by_loss
+from gitleaks_eval.scoring.expected_failures import SPEED, explains, fails_by_loss
 from gitleaks_eval.scoring.real_differences import Real
 from gitleaks_eval.scoring.surveyed import Moves, moves
 

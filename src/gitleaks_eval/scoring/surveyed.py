@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitleaks_eval.config.beside import Upgrade
+from gitleaks_eval.config.eval_file import Upgrade
 from gitleaks_eval.core.text import few, numbered
 
 FOUND = frozenset({"fires", "reported_as"})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.config.beside import Acceptance
+from gitleaks_eval.config.eval_file import Acceptance
 from gitleaks_eval.coverage.configuration import probes
 from gitleaks_eval.coverage.configuration.probes import Hides, hold_against
 from gitleaks_eval.coverage.places.places import usual_places

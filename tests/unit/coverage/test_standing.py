@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.config.beside import Acceptance
 from gitleaks_eval.config.chain import ConfigFile, Configuration
+from gitleaks_eval.config.eval_file import Acceptance
 from gitleaks_eval.coverage.configuration import known
 from gitleaks_eval.coverage.configuration.entries import OVERRIDE
 from gitleaks_eval.coverage.configuration.layers import layers_of

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from gitleaks_eval.config.beside import read_document
 from gitleaks_eval.config.chain import ConfigFile, Configuration
+from gitleaks_eval.config.eval_file import read_document
 from gitleaks_eval.config.hiding import Entry as HidingEntry
 from gitleaks_eval.coverage.configuration.entries import Entry, entries_of
 from gitleaks_eval.coverage.configuration.layers import layers_of

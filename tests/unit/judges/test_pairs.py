@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import secret
 
-from gitleaks_eval.config.beside import Upgrade
+from gitleaks_eval.config.eval_file import Upgrade
 from gitleaks_eval.judges import asking
 from gitleaks_eval.judges.pair_evidence import Compared
 from gitleaks_eval.judges.pair_verdict import Order, PairVerdict

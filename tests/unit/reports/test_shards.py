@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 from fleets import CAUSE, PAIR, comparison, difference, row
 
-from gitleaks_eval.config.beside import Approval
+from gitleaks_eval.config.eval_file import Approval
 from gitleaks_eval.core.documents import DocumentError
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.reports.fleet.parquet import parquet_pieces

@@ -12,7 +12,7 @@ from gitleaks_eval.reports.terminal.comparison import LINES_AT_MOST, comparison_
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE, Asked, Pair, compare
 from gitleaks_eval.scoring.differences import find_differences
 from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
-from gitleaks_eval.scoring.excuses import TO_REVIEW, excuse
+from gitleaks_eval.scoring.expected_failures import TO_REVIEW, excuse
 from gitleaks_eval.scoring.surveyed import (
     Hiding,
     Surveyed,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from gitleaks_eval.config.beside import FIRST_PROBES, PLACES, RULES, Acceptance
+from gitleaks_eval.config.eval_file import FIRST_PROBES, PLACES, RULES, Acceptance
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.coverage.configuration.known import RULES_FILE, measured
 from gitleaks_eval.coverage.configuration.rules import Dialect

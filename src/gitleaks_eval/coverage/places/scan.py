@@ -10,8 +10,8 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.places.places import Maker, Place, Planted, github_pat
 from gitleaks_eval.coverage.places.repository import plant
 from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
-from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Mode, Scan, Scanner, cores_beside_others
+from gitleaks_eval.scanners.skipped_paths import unread_in
 from gitleaks_eval.scenarios.secrets import reveals
 
 SOURCE = "the map of places"

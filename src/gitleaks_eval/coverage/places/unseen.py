@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitleaks_eval.config.beside import UNSEEN, Acceptance
+from gitleaks_eval.config.eval_file import UNSEEN, Acceptance
 from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.configuration.known import Known
 from gitleaks_eval.coverage.configuration.probes import Hides, offered

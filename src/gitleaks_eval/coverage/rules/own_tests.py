@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from gitleaks_eval.config.beside import FINDS, IGNORES, PLACEHOLDER, Beside, RuleTest, refuse
+from gitleaks_eval.config.eval_file import FINDS, IGNORES, PLACEHOLDER, Beside, RuleTest, refuse
 from gitleaks_eval.core.text import few
 from gitleaks_eval.coverage.configuration.rules import Rule
 from gitleaks_eval.coverage.result import FAILS, NOT_APPLICABLE, PASSES, Verdict

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from gitleaks_eval.config.beside import SILENT
 from gitleaks_eval.config.chain import Configuration
+from gitleaks_eval.config.eval_file import SILENT
 from gitleaks_eval.coverage.configuration.known import known_build
 from gitleaks_eval.coverage.configuration.layers import layers_of
 from gitleaks_eval.coverage.configuration.rules import Dialect, Effective, Rule, effective, same_rule

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.beside import Acceptance
+from gitleaks_eval.config.eval_file import Acceptance
 from gitleaks_eval.config.tables import tables, value_of
 from gitleaks_eval.core.text import few, numbered, shown_path
 from gitleaks_eval.coverage.configuration.entries import OVERRIDE, Entry

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
 
-from gitleaks_eval.config.beside import Acceptance, Beside, is_of_build
+from gitleaks_eval.config.eval_file import Acceptance, Beside, is_of_build
 from gitleaks_eval.coverage.configuration.entries import (
     COMMIT,
     DISABLED,

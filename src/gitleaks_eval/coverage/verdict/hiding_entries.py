@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitleaks_eval.config.beside import PLACES, RULES, Acceptance
+from gitleaks_eval.config.eval_file import PLACES, RULES, Acceptance
 from gitleaks_eval.config.hiding import Entry as HidingEntry
 from gitleaks_eval.core.text import few, numbered, shown_path
 from gitleaks_eval.coverage.configuration.entries import DISABLED, FLAG, OVERRIDE, PATH, Entry

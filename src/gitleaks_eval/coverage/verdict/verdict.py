@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.beside import Acceptance, Beside, is_of_build
 from gitleaks_eval.config.chain import Configuration
+from gitleaks_eval.config.eval_file import Acceptance, Beside, is_of_build
 from gitleaks_eval.core.text import numbered, shown_path
 from gitleaks_eval.coverage.configuration.entries import FLAG, Entry
 from gitleaks_eval.coverage.configuration.layers import Spot

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from gitleaks_eval.config.beside import LARGEST, place_beside
-from gitleaks_eval.config.beside_edit import Line, Offer, with_acceptances
+from gitleaks_eval.config.eval_file import LARGEST, place_beside
+from gitleaks_eval.config.eval_file_edit import Line, Offer, with_acceptances
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError, InputError, unreadable

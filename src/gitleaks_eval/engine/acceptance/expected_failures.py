@@ -10,7 +10,7 @@ from gitleaks_eval.engine.settings.candidates import Candidate
 from gitleaks_eval.engine.survey.baseline_samples import silent_for
 from gitleaks_eval.engine.survey.coverage import Case, survey_cases, surveyed, verdict_of
 from gitleaks_eval.scoring.comparison import are_one_scanner
-from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, TO_REVIEW
+from gitleaks_eval.scoring.expected_failures import AS_IN_BASELINE, TO_REVIEW
 from gitleaks_eval.scoring.surveyed import Moves, Surveyed, moves, surveyed_from
 
 UPGRADE = f"accepted in {UPGRADES}"

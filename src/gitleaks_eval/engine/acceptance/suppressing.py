@@ -11,7 +11,7 @@ from gitleaks_eval.engine.session.single_candidate import SingleCandidate
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.log import readable
-from gitleaks_eval.scanners.passed_over import unread_in
+from gitleaks_eval.scanners.skipped_paths import unread_in
 from gitleaks_eval.scanners.suppressions import Suppressions, Told, suppressions
 from gitleaks_eval.scenarios.redaction import masks_of
 from gitleaks_eval.scenarios.scenario import RealRepository

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 
-from gitleaks_eval.config.beside_edit import Line
+from gitleaks_eval.config.eval_file_edit import Line
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.acceptance.expected_failures import scanner_of, survey_read
 from gitleaks_eval.engine.real.comparison import compared_repositories

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 
 from filelock import BaseFileLock
 
+from gitleaks_eval.core.once import turn
 from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.core.process import die_with_parent
-from gitleaks_eval.core.sharing import turn
 from gitleaks_eval.engine.fleet.unit import Job, RepositoryUnit, UnitResult, begin, work
 from gitleaks_eval.repositories.hosts import host_of
 

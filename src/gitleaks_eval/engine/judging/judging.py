@@ -12,8 +12,8 @@ from typing import Any
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
+from gitleaks_eval.core.once import failure_of, file_made_once, product_of
 from gitleaks_eval.core.progress import UNDER_WAY, under_way
-from gitleaks_eval.core.sharing import failure_of, file_made_once, product_of
 from gitleaks_eval.core.text import numbered
 from gitleaks_eval.engine.judging.context import Context, context_of, saved_context
 from gitleaks_eval.engine.session.session import Session

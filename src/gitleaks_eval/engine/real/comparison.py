@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.once import made_once
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.real.causes import causes_of
 from gitleaks_eval.engine.scan.real_findings import FoundInReal, read_findings

@@ -11,7 +11,7 @@ from typing import Any
 from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.config.tables import tables, value_of
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import turn
+from gitleaks_eval.core.once import turn
 from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.coverage.configuration.entries import COMMIT, OVERRIDE, PATH, Entry, builtin_entries, entries_of
 from gitleaks_eval.coverage.configuration.layers import Layers, with_rule, without, write_layers

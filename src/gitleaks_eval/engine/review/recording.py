@@ -16,8 +16,8 @@ from gitleaks_eval.engine.settings.settings import Settings
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.repositories.pinned import history_of, pinned_clone
-from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scanner
+from gitleaks_eval.scanners.skipped_paths import unread_in
 from gitleaks_eval.scenarios.redaction import masks_of
 from gitleaks_eval.scenarios.scenario import RealRepository
 

@@ -9,7 +9,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.beside import files_beside
+from gitleaks_eval.config.eval_file import files_beside
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.text import few, printable
 from gitleaks_eval.coverage.configuration.layers import without, without_allowlists, write_layers

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from gitleaks_eval.core.once import made_once
 from gitleaks_eval.core.progress import UNDER_WAY, under_way
-from gitleaks_eval.core.sharing import made_once
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.scan.shared import Bench
 from gitleaks_eval.repositories.clone import Clone, clone

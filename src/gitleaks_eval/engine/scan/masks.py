@@ -12,7 +12,7 @@ from pathlib import Path
 from gitleaks_eval.config.chain import Configuration, chain_of
 from gitleaks_eval.config.hiding import entries, without
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import made_once, product_of
+from gitleaks_eval.core.once import made_once, product_of
 from gitleaks_eval.engine.scan.raw_findings import Reported, Unit, reported
 from gitleaks_eval.engine.scan.scans import scan_with, scanner_of, scenario_repository
 from gitleaks_eval.engine.scan.shared import Bench, masks_place

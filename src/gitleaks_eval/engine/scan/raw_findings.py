@@ -11,7 +11,7 @@ from typing import Any
 
 from gitleaks_eval.analysis.analyse import Provenance, in_head, texts_of
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import made_once, product_of
+from gitleaks_eval.core.once import made_once, product_of
 from gitleaks_eval.corpora.expected import without_tolerated
 from gitleaks_eval.corpora.kinds.labels import true_places
 from gitleaks_eval.engine.scan.clones import removed_unless_compared, shared_clone, shared_readable

@@ -11,8 +11,8 @@ from typing import Any
 from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.config.lines import place_lines
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.once import all_turns, made_once, turn
 from gitleaks_eval.core.progress import UNDER_WAY, under_way
-from gitleaks_eval.core.sharing import all_turns, made_once, turn
 from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.corpora.files import corpus_repository
 from gitleaks_eval.engine.scan.shared import Bench
@@ -20,10 +20,10 @@ from gitleaks_eval.repositories.cache import BuiltRepository, built_repository
 from gitleaks_eval.repositories.log import Readable
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.canary import build_canary, check_canary
+from gitleaks_eval.scanners.config_errors import ask_scanner
 from gitleaks_eval.scanners.load_errors import Refused, is_refusal
-from gitleaks_eval.scanners.passed_over import unread_in
-from gitleaks_eval.scanners.refusals import ask_scanner
 from gitleaks_eval.scanners.scan import Scan, Scanner, cores_beside_others
+from gitleaks_eval.scanners.skipped_paths import unread_in
 from gitleaks_eval.scenarios.recipe import Recipe
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
 from gitleaks_eval.scenarios.secrets import Secret

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitleaks_eval.core.sharing import product_of
+from gitleaks_eval.core.once import product_of
 from gitleaks_eval.engine.scan.under_test import UnderTest
 from gitleaks_eval.engine.settings.candidates import Candidate
 from gitleaks_eval.repositories.clone import LARGEST_COPY

@@ -9,7 +9,7 @@ from typing import Any
 from gitleaks_eval.analysis.analyse import envelope_of
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.core.sharing import file_made_once
+from gitleaks_eval.core.once import file_made_once
 from gitleaks_eval.engine.scan.masks import subject_masks
 from gitleaks_eval.engine.scan.raw_findings import Unit, reported
 from gitleaks_eval.engine.scan.real_findings import leave_findings

@@ -9,7 +9,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.beside import Upgrade
+from gitleaks_eval.config.eval_file import Upgrade
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.scenarios.secrets import MASK

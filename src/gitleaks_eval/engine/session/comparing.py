@@ -14,7 +14,7 @@ from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario
 from gitleaks_eval.scoring.differences import Difference, Differences, find_differences
 from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
-from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, TO_REVIEW, excuse
+from gitleaks_eval.scoring.expected_failures import AS_IN_BASELINE, TO_REVIEW, excuse
 
 
 @dataclass(slots=True)

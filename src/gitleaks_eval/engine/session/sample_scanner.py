@@ -9,8 +9,8 @@ from gitleaks_eval.coverage.samples.scanner import Asker, Findings
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners.limits import limits, with_limits
-from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scanner, cores_beside_others
+from gitleaks_eval.scanners.skipped_paths import unread_in
 
 
 def asker_of(session: Session, candidate: str, seed: str, *, kept: bool = False) -> Asker:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.checks.result import Identity
-from gitleaks_eval.config.beside import Beside, file_at, files_beside, is_of_build
+from gitleaks_eval.config.eval_file import Beside, file_at, files_beside, is_of_build
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.configuration.subject import Subject, subject_of

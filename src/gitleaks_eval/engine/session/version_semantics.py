@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.core.sharing import made_once, turn
+from gitleaks_eval.core.once import made_once, turn
 from gitleaks_eval.coverage.configuration.entries import Entry
 from gitleaks_eval.coverage.configuration.layers import without, write_layers
 from gitleaks_eval.coverage.configuration.rules import Dialect

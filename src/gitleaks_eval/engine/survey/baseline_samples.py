@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from gitleaks_eval.core.sharing import made_once, turn
+from gitleaks_eval.core.once import made_once, turn
 from gitleaks_eval.coverage.rules.baseline import silent_rules
 from gitleaks_eval.engine.session.approvals import upgrades_of
 from gitleaks_eval.engine.session.sample_scanner import asker_of

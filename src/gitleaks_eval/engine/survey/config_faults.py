@@ -10,7 +10,7 @@ from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.settings.candidates import Candidate
 from gitleaks_eval.engine.survey.missed import hidden_findings
 from gitleaks_eval.engine.survey.without_entries import accepted_places
-from gitleaks_eval.scanners.refusals import ask_scanner
+from gitleaks_eval.scanners.config_errors import ask_scanner
 
 SHOWN_AT_MOST = 20
 

@@ -10,8 +10,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.once import file_made_once, product_of, turn
 from gitleaks_eval.core.progress import UNDER_WAY, under_way
-from gitleaks_eval.core.sharing import file_made_once, product_of, turn
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.configuration.layers import is_builtin
 from gitleaks_eval.coverage.configuration.rules import Rule

@@ -8,7 +8,7 @@ from typing import Any
 from gitleaks_eval.analysis.matching import MISSED, Match, Matching
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.config.hiding import NOTHING_HIDES, hiding_entries, rule_ids
-from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.once import made_once
 from gitleaks_eval.coverage.rules.explaining import explain
 from gitleaks_eval.coverage.samples.explained_text import Text
 from gitleaks_eval.engine.scan.scans import scan_with

@@ -5,11 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.beside import FINDS, LARGEST, Beside, RuleTest, refuse
+from gitleaks_eval.config.eval_file import FINDS, LARGEST, Beside, RuleTest, refuse
 from gitleaks_eval.config.tables import tables, value_of
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.once import made_once
 from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.coverage.configuration.entries import DISABLED
 from gitleaks_eval.coverage.configuration.subject import Subject

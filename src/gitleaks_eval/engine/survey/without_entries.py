@@ -13,7 +13,7 @@ from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.config.hiding import Entry as HidingEntry
 from gitleaks_eval.config.hiding import without
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.core.sharing import made_once
+from gitleaks_eval.core.once import made_once
 from gitleaks_eval.core.text import shown_path
 from gitleaks_eval.coverage.configuration.entries import Entry
 from gitleaks_eval.coverage.verdict.accepting import accepted_entries
@@ -22,7 +22,7 @@ from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.settings.candidates import Candidate, Trial
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import Scenario
-from gitleaks_eval.scoring.excuses import ACCEPTED, FINDINGS
+from gitleaks_eval.scoring.expected_failures import ACCEPTED, FINDINGS
 
 # Of what one entry hides this check of a scenario tells, and the others have nothing to add.
 TELLS = "SA-10"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from gitleaks_eval.config.beside import Approval
+from gitleaks_eval.config.eval_file import Approval
 from gitleaks_eval.core.documents import LARGEST_JSON, DocumentError, opened, parse_json
 from gitleaks_eval.core.errors import EvaluationError, InputError, unreadable
 from gitleaks_eval.core.text import few, printable

@@ -20,7 +20,7 @@ from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
 from gitleaks_eval.scoring.evaluated import Evaluated, by_key, lint_faults
-from gitleaks_eval.scoring.excuses import FINDINGS
+from gitleaks_eval.scoring.expected_failures import FINDINGS
 from gitleaks_eval.scoring.scorecard import count_findings, make_scorecard
 from gitleaks_eval.scoring.surveyed import surveyed_from
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
 from gitleaks_eval.checks.result import FAILED, CheckResult, failed_ids
-from gitleaks_eval.config.beside import is_of_build
+from gitleaks_eval.config.eval_file import is_of_build
 from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.result import (
     ENTRY,

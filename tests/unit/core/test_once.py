@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.once import file_made_once
 from gitleaks_eval.core.resources import PACKAGE
-from gitleaks_eval.core.sharing import file_made_once
 
 # One module of each folder of the package.
 MODULES = sorted({path.parent: path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")}.values())

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gitleaks_eval.config.beside import Approval, Upgrade, files_beside
-from gitleaks_eval.config.beside_edit import Line, Offer, with_acceptances
 from gitleaks_eval.config.chain import ConfigFile, Configuration
+from gitleaks_eval.config.eval_file import Approval, Upgrade, files_beside
+from gitleaks_eval.config.eval_file_edit import Line, Offer, with_acceptances
 from gitleaks_eval.core.errors import InputError
 
 NAME = ".gitleaks-eval.yaml"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gitleaks_eval.config.beside import PROBES, SCANNER
+from gitleaks_eval.config.eval_file import PROBES, SCANNER
 from gitleaks_eval.core.documents import DocumentError
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.yaml_documents import Spots, parse_yaml, yaml_spots
