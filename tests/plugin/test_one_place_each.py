@@ -1,6 +1,7 @@
 """Each thing that can be added is added in one place, and then works: here one of each is."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -118,11 +119,12 @@ def test_a_report_is_one_value_that_is_written_removed_and_not_written_over(
     # A run that ends before it writes leaves none of yesterday.
     assert pytester.runpytest_subprocess(*options, "--gitleaks-scan-timeout=x").ret == pytest.ExitCode.USAGE_ERROR
     assert not report.exists()
-    report.parent.mkdir(exist_ok=True)
+    shutil.rmtree(report.parent)
+    report.parent.mkdir()
     report.write_text("mine", encoding="utf-8")
     result = pytester.runpytest_subprocess(*options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*names.txt: is in the way of a report*"])
+    result.stderr.fnmatch_lines(["*the folder holds names.txt, and gitleaks-eval did not make it*"])
     assert report.read_text(encoding="utf-8") == "mine"
     program = "from gitleaks_eval.engine.settings.candidates import _folders; print(_folders(['names.txt']))"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
