@@ -54,7 +54,7 @@ def analyse(
 def in_head(
     findings: Sequence[Mapping[str, Any]], head: Iterable[bytes], encoded: Mapping[Spot, bytes] | None = None
 ) -> list[bool]:
-    """Whether the secret of each finding stands in HEAD.
+    """Return whether the secret of each finding stands in HEAD.
 
     `head` is the content of each file of the HEAD tree: a secret is in HEAD if its value stands in one of
     them, whatever commit introduced it, also after a rename. It is read no further than need be, and not at
@@ -129,7 +129,7 @@ def _spread(provenance: Provenance) -> dict[str, Any]:
 
 
 def report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What the findings of an analysis are sorted by."""
+    """Return what the findings of an analysis are sorted by."""
     # The order of a report differs from run to run (scanner-measured); the secret only breaks ties.
     return (
         finding["File"],
@@ -163,7 +163,7 @@ def _finding(
 
 
 def _sought(finding: Mapping[str, Any], encoded: Mapping[Spot, bytes]) -> set[bytes]:
-    """What shows that a secret stands in HEAD: its value, or the text that it was decoded from."""
+    """Return what shows that a secret stands in HEAD: its value, or the text that it was decoded from."""
     value = finding["Secret"].encode("utf-8", "surrogateescape")
     return {value, encoded.get(spot_of(finding), value)}
 
@@ -200,7 +200,7 @@ def _file(path: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _directories(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Each folder that holds a finding, directly or below, and always the root `.`."""
+    """Return each folder that holds a finding, directly or below, and always the root `.`."""
     direct: Counter[str] = Counter()
     recursive: Counter[str] = Counter()
     direct_files: dict[str, set[str]] = defaultdict(set)

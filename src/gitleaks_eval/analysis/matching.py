@@ -66,11 +66,11 @@ class Matching:
     severities_compared: int = 0
 
     def count(self, status: str) -> int:
-        """How many findings have this status, listed or not."""
+        """Return how many findings have this status, listed or not."""
         return self.counts()[status]
 
     def counts(self) -> Counter[str]:
-        """How many findings have each status, listed or not."""
+        """Return how many findings have each status, listed or not."""
         unlisted = {
             EXACT: self.unlisted_detected,
             MISSED: self.unlisted_missed,
@@ -142,18 +142,18 @@ def match_findings(
 
 
 def missed_places(expected: Expected, reported: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The places (`file:line`, or the file) of what is expected and not reported, one to one."""
+    """Return the places (`file:line`, or the file) of what is expected and not reported, one to one."""
     return [one.place for one in match_findings(expected, reported).matches if one.status == MISSED]
 
 
 def alias_of(rule_id: str, other: str) -> bool:
-    """Whether one of two rule ids was renamed to the other, between versions or scanners."""
+    """Return whether one of two rule ids was renamed to the other, between versions or scanners."""
     return other in _aliases().get(rule_id, ())
 
 
 @cache
 def _aliases() -> Mapping[str, Sequence[str]]:
-    """The other ids of each rule that was renamed, in order."""
+    """Return the other ids of each rule that was renamed, in order."""
     aliases: defaultdict[str, list[str]] = defaultdict(list)
     for rename in json.loads(_ALIASES.read_text(encoding="utf-8")):
         for rule_id in rename["now"]:
@@ -165,7 +165,7 @@ def _aliases() -> Mapping[str, Sequence[str]]:
 def _wrong(
     found: MutableMapping[str, list[Reported]], clean: Container[TruthPlace] | None
 ) -> dict[str, list[Reported]]:
-    """What stands where the truth says that nothing is to be found; it leaves `found`."""
+    """Return what stands where the truth says that nothing is to be found; it leaves `found`."""
     wrong = {}
     for path, findings in found.items() if clean else ():
         held = [(path, line, rule) in (clean or ()) for line, rule, _ in findings]
@@ -199,7 +199,7 @@ def _by_file(reported: Iterable[Mapping[str, Any]]) -> dict[str, list[Reported]]
 def _pair(
     wanted: Sequence[ExpectedFinding], reported: Iterable[Reported], moved_at_most: int
 ) -> tuple[list[_Taken | None], list[Reported]]:
-    """What became of each expected finding of a file, and the reported ones that are left."""
+    """Return what became of each expected finding of a file, and the reported ones that are left."""
     taken: list[_Taken | None] = [None] * len(wanted)
     # Reversed, so that pop() takes the first.
     in_order = sorted(reported, reverse=True)

@@ -50,7 +50,7 @@ def _accepted(options: argparse.Namespace, foreign: Sequence[str]) -> int:
 
 
 def _to_approve(counted: Counted, said: Mapping[str, str]) -> Iterator[Line]:
-    """What nobody has approved, as lines; each is shown, and so is what could not be compared."""
+    """Yield what nobody has approved, as lines; each is shown, and so is what could not be compared."""
     for one in counted.judged():
         tally, identities = one.tally, counted.question.identities
         title = f"{tally.candidate} against {tally.baseline}"

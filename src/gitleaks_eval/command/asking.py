@@ -17,7 +17,7 @@ _ASKED, _CLONED = ("binary", "version", "config", "args", "scan_timeout"), "real
 
 
 def asking_parser(name: str, usage: str, description: str, example: str, *, clones: bool = True) -> Parser:
-    """A parser with the options that name a scanner and a configuration, and where it `clones` its limit."""
+    """Return a parser with the options that name a scanner and a configuration, and where it `clones` its limit."""
     parser = Parser(
         f"{PROGRAM} {name}",
         usage=f"{PROGRAM} {name} [options] {usage}",
@@ -30,7 +30,7 @@ def asking_parser(name: str, usage: str, description: str, example: str, *, clon
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """The settings that these options amount to.
+    """Return the settings that these options amount to.
 
     Raises:
         InputError: when one is wrong on sight.
@@ -51,7 +51,7 @@ def waiting(doing: str) -> AbstractContextManager[None]:
 
 
 def told(name: str, run: Callable[[], int]) -> int:
-    """The exit status of a subcommand; an error is told in a line."""
+    """Return the exit status of a subcommand; an error is told in a line."""
     try:
         return run()
     except EvaluationError as error:

@@ -75,7 +75,7 @@ def _shown(reports: ReportFolder, write: Callable[[bytes], object], line: bytes)
 
 
 def is_no_shard(name: str) -> bool:
-    """Whether a report is removed by a run that needs the shards of others."""
+    """Return whether a report is removed by a run that needs the shards of others."""
     return not SHARDS[0].is_named(name)
 
 

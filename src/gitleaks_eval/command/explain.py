@@ -94,13 +94,13 @@ def _lines(title: str, text: Text, explanation: Explanation, hidden: Mapping[str
 
 
 def _commit_named(place: str) -> str | None:
-    """The commit of `COMMIT:PATH[:LINE]`; None where there is a file of this name."""
+    """Return the commit of `COMMIT:PATH[:LINE]`; None where there is a file of this name."""
     named = _IN_HISTORY.fullmatch(place)
     return named[1] if named and not Path(place).exists() and not Path(place.rpartition(":")[0]).exists() else None
 
 
 def _in_history(one: SingleCandidate, place: str) -> Text:
-    """What a commit of the repository around us has, read from a clone of it.
+    """Return what a commit of the repository around us has, read from a clone of it.
 
     Raises:
         InputError: when there is no such repository, commit, file or line, or it is too large.
@@ -130,7 +130,7 @@ def _checked(path: str) -> str:
 
 
 def _text(place: str | None) -> Text:
-    """What is explained.
+    """Return what is explained.
 
     Raises:
         InputError: when there is no such file or line, or it is too large.
@@ -165,7 +165,7 @@ def _bounded(text: Text) -> Text:
 
 
 def _in_repository(path: Path) -> str:
-    """The path as a scanner knows it: relative to the repository around the file, else to where we are."""
+    """Return the path as a scanner knows it: relative to the repository around the file, else to where we are."""
     whole = path.resolve()
     for folder in (_top(whole), Path.cwd().resolve()):
         if whole.is_relative_to(folder):
@@ -174,5 +174,5 @@ def _in_repository(path: Path) -> str:
 
 
 def _top(whole: Path) -> Path:
-    """The repository around a file, else where we are."""
+    """Return the repository around a file, else where we are."""
     return next((folder for folder in whole.parents if (folder / ".git").exists()), Path.cwd().resolve())

@@ -12,7 +12,7 @@ Table = Callable[[Iterable[bytes]], Iterator[bytes]]
 
 
 def dask_workers(address: str, laid: LaidOut, clones: int) -> Workers:
-    """The workers of a Dask cluster; at most `clones` of them clone from one host at once.
+    """Return the workers of a Dask cluster; at most `clones` of them clone from one host at once.
 
     Raises:
         InputError: when Dask is not installed, or nobody answers at the address.
@@ -23,7 +23,7 @@ def dask_workers(address: str, laid: LaidOut, clones: int) -> Workers:
 
 
 def table_maker(*, asked: bool) -> Table | None:
-    """What makes repositories.parquet; None where it is not asked for.
+    """Return what makes repositories.parquet; None where it is not asked for.
 
     Raises:
         InputError: when pyarrow is not installed.

@@ -255,7 +255,7 @@ def add_option(parser: argparse._ActionsContainer, one: Option, *, lenient: bool
 
 
 def _for_pytest(options: argparse.Namespace) -> Iterator[str]:
-    """The options with `=`: pytest looks for rootdir and ini file around a path behind a space."""
+    """Yield the options with `=`: pytest looks for rootdir and ini file around a path behind a space."""
     for one in TAKEN:
         value = getattr(options, one.setting)
         if one.is_flag:
@@ -279,18 +279,18 @@ def _name_candidates(options: argparse.Namespace, parser: argparse.ArgumentParse
 
 
 def _partition(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-    """What stands before `--`, it, and what stands behind it."""
+    """Return what stands before `--`, it, and what stands behind it."""
     place = list(arguments).index("--") if "--" in arguments else len(arguments)
     return arguments[:place], arguments[place : place + 1], arguments[place + 1 :]
 
 
 def _unvalued(argument: str) -> str:
-    """A flag without the value that it does not take."""
+    """Return a flag without the value that it does not take."""
     name = argument.partition("=")[0]
     return name if name in _FLAGS else argument
 
 
 def _shortened(argument: str) -> str:
-    """An option with its prefix, as pytest knows it, is the same option here."""
+    """Return the option that pytest knows by its prefix."""
     name, separator, value = argument.partition("=")
     return f"{_SHORT.get(name, name)}{separator}{value}"

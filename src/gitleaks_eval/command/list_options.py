@@ -26,7 +26,7 @@ def add_list_options(parser: argparse.ArgumentParser, *, whole_alone: bool = Fal
 
 
 def names_many(options: argparse.Namespace) -> bool:
-    """Whether a comparison is of many repositories, or was asked for what only such a one has."""
+    """Return whether a comparison is of many repositories, or was asked for what only such a one has."""
     values = options.gitleaks_real_repo or ()
     if any(getattr(options, name) is not None for name in SETTINGS):
         return True

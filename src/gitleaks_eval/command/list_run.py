@@ -44,7 +44,7 @@ class Where(NamedTuple):
 
 
 def where(options: argparse.Namespace) -> Where:
-    """What a line says of that.
+    """Return what a line says of that.
 
     Raises:
         InputError: when a number is none.
@@ -170,7 +170,7 @@ def root_of(options: argparse.Namespace) -> Root:
 
 
 def list_settings(root: Root) -> Settings:
-    """The settings of a run over many repositories.
+    """Return the settings of a run over many repositories.
 
     Raises:
         InputError: when one is wrong on sight, or there is one candidate alone.
@@ -182,7 +182,7 @@ def list_settings(root: Root) -> Settings:
 
 
 def listed_in(settings: Settings) -> RepositoryList:
-    """The repositories that the settings of a run name, with the files of labels that the project has of them.
+    """Return the repositories that the settings of a run name, with the files of labels that the project has of them.
 
     Raises:
         InputError: when the list or a file of labels cannot be read or is wrong.

@@ -49,7 +49,7 @@ def _written(folders: Sequence[Path], output: str | None) -> int:
 
 
 def _page(folders: Sequence[Path]) -> Iterable[bytes]:
-    """The page of these folders.
+    """Return the page of these folders.
 
     Raises:
         InputError: naming the file that is damaged, or none of ours, or not there.

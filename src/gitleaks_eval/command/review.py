@@ -100,7 +100,7 @@ def _reviewed(options: argparse.Namespace) -> int:
 
 @contextmanager
 def _recorded(options: argparse.Namespace, read: ReadLabels) -> Iterator[Recorded]:
-    """The labels brought up to date with their repository; with `--check` nothing is written."""
+    """Yield the labels brought up to date with their repository; with `--check` nothing is written."""
     settings = settings_of(options)
     repository = _repository(options, read)
     known = read.labels or LabelsFile(_location(repository, read.path), "", ())

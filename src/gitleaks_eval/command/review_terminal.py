@@ -40,7 +40,7 @@ class Terminal:
         sys.stdout.flush()
 
     def ask(self, keys: str) -> str:
-        """One of these keys; a terminal that is closed quits."""
+        """Return one of these keys; a terminal that is closed quits."""
         with _single_keys():
             # Only now: what is typed before would be shown twice.
             sys.stdout.write(PROMPT)

@@ -43,7 +43,7 @@ def _problem(folder: Path) -> str:
 
 
 def _commit() -> bytes:
-    """The commit of the repository that we are installed from; the branch where nobody knows it."""
+    """Return the commit of the repository that we are installed from; the branch where nobody knows it."""
     try:
         installed = json.loads(distribution("gitleaks-eval").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):

@@ -94,7 +94,7 @@ def sha256_of(path: Path) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """A regular file, open for reading.
+    """Yield a regular file, open for reading.
 
     Raises:
         OSError: when it cannot be opened, or is a folder, pipe, device or socket.

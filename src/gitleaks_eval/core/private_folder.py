@@ -40,7 +40,7 @@ def check_room() -> None:
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """A folder in TMPDIR for this user alone, removed on the way out; a lock in it says that its owner is alive.
+    """Yield a folder in TMPDIR for this user alone, removed on the way out; a lock in it says that its owner is alive.
 
     Raises:
         OSError: when it cannot be made.

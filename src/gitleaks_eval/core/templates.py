@@ -16,7 +16,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def rendered(name: str, values: Mapping[str, Any]) -> Iterator[bytes]:
-    """The pieces of a shipped template with these values; each is escaped for HTML, and controls are shown."""
+    """Return the pieces of a shipped template with these values; each is escaped for HTML, and controls are shown."""
     stream = environment().get_template(name).stream(values)
     stream.enable_buffering(_CHUNKS)
     return (piece.encode("utf-8", "backslashreplace") for piece in stream)

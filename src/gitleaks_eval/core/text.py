@@ -27,7 +27,7 @@ def without_surrogates(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""One line for a terminal: controls, line ends, bidi and zero-width characters become `\xNN`, `\uNNNN`.
+    r"""Return one line for a terminal: controls, line ends, bidi and zero-width characters become `\xNN`, `\uNNNN`.
 
     So does a character of what a CI service would obey in a log: `::error` at its begin, `##[error]` anywhere.
     """

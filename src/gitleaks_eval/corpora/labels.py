@@ -41,7 +41,7 @@ def labelled_corpus(
     about_history: bool = False,
     values: frozenset[str] = frozenset(),
 ) -> tuple[Corpus, Expected]:
-    """The corpus in a folder or git repository, and what its labels expect of a scanner.
+    """Return the corpus in a folder or git repository, and what its labels expect of a scanner.
 
     Labels of files that are not there are left out, and copies of one labelled line count once: the others are
     neither right nor wrong. How many of each there are is said. `values` are secrets that the labels quote.
@@ -99,7 +99,7 @@ def _refuse_contradictions(kind: str, labels: Iterable[Label]) -> None:
 
 
 def _without_copies(labels: Iterable[Label], files: Mapping[str, bytes]) -> tuple[list[Label], list[Label]]:
-    """The labels without those whose lines are copies of others' (arXiv 2601.22946), and those."""
+    """Return the labels without those whose lines are copies of others' (arXiv 2601.22946), and those."""
     labels = list(labels)
     # What is neither right nor wrong is no finding of a file: there each line counts.
     whole = {label.window.path for label in labels if not label.window.first}
@@ -127,7 +127,7 @@ def _words(window: Window, files: Mapping[str, bytes]) -> set[str]:
 
 
 def expected_of_labels(labels: Sequence[Label], *, has_history: bool) -> Expected:
-    """What labels that are true expect of a scanner."""
+    """Return what labels that are true expect of a scanner."""
     findings = [
         ExpectedFinding(one.path, one.rule_id, one.first, last_line=one.last if one.last != one.first else None)
         for one in chain.from_iterable(repeat(label.window, label.times) for label in labels)

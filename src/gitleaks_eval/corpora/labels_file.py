@@ -69,7 +69,7 @@ class LabelledFinding:
     why: str = ""
 
     def answered(self, answer: Answer) -> "LabelledFinding":
-        """The same with another label."""
+        """Return the same with another label."""
         return replace(self, label=answer.label, reviewer=answer.reviewer, date=answer.date, why=answer.why)
 
     @property
@@ -91,7 +91,7 @@ class LabelsFile:
     findings: tuple[LabelledFinding, ...] = ()
 
     def answered(self, ids: Collection[int], answer: Answer) -> "LabelsFile":
-        """The same with one and the same answer to these findings."""
+        """Return the same with one and the same answer to these findings."""
         return replace(self, findings=tuple(one.answered(answer) if one.id in ids else one for one in self.findings))
 
 
@@ -105,7 +105,7 @@ class ReadLabels:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file begins as those that we write: a folder may hold other YAML."""
+    """Return whether a file begins as those that we write: a folder may hold other YAML."""
     first = HEADER.partition("\n")[0].encode()
     try:
         with opened(path) as file:
@@ -156,12 +156,12 @@ def write_labels(read: ReadLabels, labels: LabelsFile) -> ReadLabels:
 
 
 def in_order(findings: Sequence[LabelledFinding]) -> tuple[LabelledFinding, ...]:
-    """Findings in the order of a file: by path, line, columns, rule and commit."""
+    """Return findings in the order of a file: by path, line, columns, rule and commit."""
     return tuple(sorted(findings, key=lambda one: (one.path, one.line, one.columns, one.rule, one.commit, one.id)))
 
 
 def as_text(labels: LabelsFile) -> str:
-    """A file of labels as it is written."""
+    """Return a file of labels as it is written."""
     pool = ", ".join(map(_quoted, labels.pool))
     head = [f"repository: {_quoted(labels.repository)}", f"commit: {_quoted(labels.commit)}", f"pool: [{pool}]"]
     listed = ["findings:", *map(_line, labels.findings)] if labels.findings else ["findings: []"]
@@ -180,7 +180,7 @@ def _line(one: LabelledFinding) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text between double quotes, as YAML reads it on one line."""
+    """Return a text between double quotes, as YAML reads it on one line."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return '"' + "".join(_escaped(letter) for letter in text) + '"'
@@ -278,7 +278,7 @@ def _check(path: Path, document: Any, lines: Mapping[str, int]) -> None:
 
 
 def counts(findings: Sequence[LabelledFinding]) -> Iterator[tuple[str, int]]:
-    """How many findings have each label, those that are stale apart."""
+    """Yield how many findings have each label, those that are stale apart."""
     for label in (TRUE, FALSE, SKIPPED, UNREVIEWED):
         yield label, sum(one.label == label and not one.stale for one in findings)
     yield "stale", sum(one.stale for one in findings)

@@ -19,7 +19,7 @@ _FORMULA = re.compile(r"['=+\-@\t\r\n]")
 
 
 def as_csv(labels: LabelsFile) -> bytes:
-    """The labels as a table, but for those that are stale."""
+    """Return the labels as a table, but for those that are stale."""
     out = io.StringIO(newline="")
     table = csv.writer(out)
     table.writerow(COLUMNS)
@@ -28,7 +28,7 @@ def as_csv(labels: LabelsFile) -> bytes:
 
 
 def from_csv(path: Path, labels: LabelsFile, reviewer: str, date: str) -> Mapping[int, Answer]:
-    """The answers of a table that differ from the labels, by the id of the finding.
+    """Return the answers of a table that differ from the labels, by the id of the finding.
 
     Raises:
         InputError: when it cannot be read, names a finding that is not there or is another one, or an unknown label.

@@ -19,13 +19,13 @@ from gitleaks_eval.scenarios.scenario import Corpus, Expected, RealRepository, S
 
 @cache
 def known_kinds() -> Mapping[str, CorpusKind]:
-    """The kinds of corpora by name: each module of `corpora/kinds` has one, as `KIND`."""
+    """Return the kinds of corpora by name: each module of `corpora/kinds` has one, as `KIND`."""
     found = (import_module(f"{kinds.__name__}.{one.name}").KIND for one in iter_modules(kinds.__path__))
     return {kind.name: kind for kind in sorted(found, key=lambda kind: str(kind.name))}
 
 
 def load_corpus(spec: str, base: Path) -> Scenario:
-    """The scenario that a corpus is: its name, what is expected, and in `corpus` what is to be scanned.
+    """Return the scenario that a corpus is: its name, what is expected, and in `corpus` what is to be scanned.
 
     What each kind takes stands in its module below `corpora/kinds`.
 

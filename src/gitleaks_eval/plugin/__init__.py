@@ -94,7 +94,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _has_options(config: pytest.Config) -> bool:
-    """Whether any option of ours has been given, on the command line or in addopts."""
+    """Return whether any option of ours has been given, on the command line or in addopts."""
     known = vars(config.known_args_namespace)
     return any(value not in (None, False) for name, value in known.items() if name.startswith("gitleaks_"))
 

@@ -72,7 +72,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
 
 
 def _with_named(settings: Settings, config: pytest.Config) -> Settings:
-    """The settings with the kinds whose tests the command line names."""
+    """Return the settings with the kinds whose tests the command line names."""
     named = [kind for kind in SURVEY_KINDS if kind in DEFAULT] if names_a_survey(config) else []
     named += [RULES] * names_own_tests(config)
     more = (kind for kind in dict.fromkeys(named) if kind not in settings.kinds)

@@ -92,7 +92,7 @@ class Begin:
             self._share(folder)
 
     def pytest_report_header(self) -> list[str]:
-        """What is in force."""
+        """Return what is in force."""
         return self._in_force("gitleaks-eval")
 
     def _in_force(self, title: str) -> list[str]:
@@ -239,7 +239,7 @@ def _is_refusal(report: pytest.TestReport) -> bool:
 
 
 def _named(status: Any, properties: Mapping[str, object]) -> Any:
-    """The status with what the check is called: its node id has the function's name."""
+    """Return the status with what the check is called: its node id has the function's name."""
     category, letter, word = status
     if not word or "check_id" not in properties or properties["category"] == SURVEY:
         return status

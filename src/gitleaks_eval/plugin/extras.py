@@ -40,7 +40,7 @@ def register_fixtures_beside(module: pytest.Module, session: Session) -> None:
 
 
 def finding_cases(trials: list[Trial]) -> list[FindingCase]:
-    """A case for each finding that a scenario expects: `8.30.1-cloud-mixed-.env.production:7:github-pat`."""
+    """Return a case for each finding that a scenario expects: `8.30.1-cloud-mixed-.env.production:7:github-pat`."""
     cases = []
     seen: Counter[str] = Counter()
     for trial in trials:
@@ -55,13 +55,13 @@ def finding_cases(trials: list[Trial]) -> list[FindingCase]:
 
 
 def _ordered(expected: Expected) -> list[int]:
-    """The numbers of the findings in the order of their places, which is that of their matches."""
+    """Return the numbers of the findings in the order of their places, which is that of their matches."""
     places = [(one.file_path, one.line_number, one.rule_id) for one in expected.findings]
     return sorted(range(len(places)), key=places.__getitem__)
 
 
 def match_of(case: FindingCase, session: Session) -> Match:
-    """What became of an expected finding; its scenario has been evaluated."""
+    """Return what became of an expected finding; its scenario has been evaluated."""
     assert isinstance(case.trial.subject, Scenario)  # noqa: S101 - only scenarios expect findings
     workbench = session.workbench(case.trial.candidate)
     position = _ordered(workbench.expected(case.trial.subject)).index(case.index)
@@ -73,12 +73,12 @@ def _register_lint(module: pytest.Module, session: Session) -> None:
     names = tuple(one.name or "configuration" for one in candidates)
 
     def linted(request: pytest.FixtureRequest) -> Candidate:
-        """The candidate whose configuration is linted."""
+        """Return the candidate whose configuration is linted."""
         candidate: Candidate = request.param
         return candidate
 
     def faults(request: pytest.FixtureRequest, linted: Candidate) -> list[Fault]:
-        """What is wrong with the configuration of this candidate, of what the test asks for."""
+        """Return what is wrong with the configuration of this candidate, of what the test asks for."""
         return FAULTS[request.node.stash[IDENTITY].check_id](linted, session)
 
     pytest.register_fixture(name="linted", func=linted, node=module, scope="session", params=candidates, ids=names)
@@ -94,22 +94,22 @@ def _register_findings(module: pytest.Module, session: Session) -> None:
         return session.workbench(trial.candidate).subjects[trial.subject.name].matching
 
     def finding_case(request: pytest.FixtureRequest) -> FindingCase:
-        """An expected finding."""
+        """Return an expected finding."""
         case: FindingCase = request.param
         return case
 
     def match(finding_case: FindingCase) -> Match:
-        """What became of this expected finding."""
+        """Return what became of this expected finding."""
         session.analysis(finding_case.trial)
         return match_of(finding_case, session)
 
     def finding_trial(request: pytest.FixtureRequest) -> Trial:
-        """A candidate and a scenario."""
+        """Return a candidate and a scenario."""
         trial: Trial = request.param
         return trial
 
     def matching(finding_trial: Trial) -> Matching:
-        """All findings of this scenario, matched one to one."""
+        """Return all findings of this scenario, matched one to one."""
         return matching_of(finding_trial)
 
     ids = tuple(printable(case.name) for case in cases)
@@ -123,7 +123,7 @@ def _register_findings(module: pytest.Module, session: Session) -> None:
 
 
 def excuse_beside(item: pytest.Item, session: Session, found: object) -> str | None:
-    """Why a failed test beside the checks is accepted or does not fail the comparison, else None.
+    """Return why a failed test beside the checks is accepted or does not fail the comparison, else None.
 
     `found` is its actual value.
     """
@@ -171,14 +171,14 @@ def _excuse_lint(item: pytest.Item, session: Session, comparing: Comparing, foun
 
 
 def _by_obeying(item: pytest.Item, session: Session, scenario: Scenario) -> set[str]:
-    """What is hidden by entries alone that the baseline's version ignores, as the lint names it."""
+    """Return what is hidden by entries alone that the baseline's version ignores, as the lint names it."""
     linted: Candidate = getattr(item, "callspec").params["linted"]  # noqa: B009 - each test of the lint has one
     places = session.lost_by_obeying(linted.name, scenario)
     return {f"{scenario.name} {path}:{line} ({rule_id})" for path, line, rule_id in places}
 
 
 def _known_faults(item: pytest.Item, session: Session, comparing: Comparing) -> Collection[str] | None:
-    """What is wrong with the configuration of the baseline in the same way; None where that is not known."""
+    """Return what is wrong with the configuration of the baseline in the same way; None where that is not known."""
     if comparing.saved:
         return comparing.saved.lint.get(item.stash[IDENTITY].check_id, frozenset())
     baseline = session.settings.candidates[0]

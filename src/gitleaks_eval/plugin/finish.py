@@ -269,7 +269,7 @@ class Finish:
             )
 
     def _finished_runs(self) -> Mapping[str, Run]:
-        """The run of each candidate, by its name; none when no check was selected."""
+        """Return the run of each candidate, by its name; none when no check was selected."""
         if not self._runs and self._session.shared and not self._is_refused:
             collected = self._items.collected
             judges = self._is_full and self._items.judging and self._items.judging.judged(self._session.folder)

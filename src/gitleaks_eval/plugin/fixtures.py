@@ -20,13 +20,13 @@ PARAMETER = "gitleaks_trial"
 
 
 def gitleaks_trial(request: pytest.FixtureRequest) -> Trial:
-    """The candidate and the scenario of this check: one test for each pair."""
+    """Return the candidate and the scenario of this check: one test for each pair."""
     parameter: Trial = request.param
     return parameter
 
 
 def scenario(gitleaks_trial: Trial) -> Scenario | RealRepository:
-    """The scenario of this check: one test a scenario, `name`, `description`, and what is `expected`."""
+    """Return the scenario of this check: one test a scenario, `name`, `description`, and what is `expected`."""
     return gitleaks_trial.subject
 
 
@@ -40,7 +40,7 @@ def register_fixtures(node: pytest.Session | pytest.Module, session: Session, le
         return left.evidence
 
     def analysis(gitleaks_trial: Trial) -> Analysis:
-        """What was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; scanned once a run."""
+        """Return what was found in this scenario: `count(name)`, `findings()`, `mapping(name)`; scanned once a run."""
         try:
             return session.analysis(gitleaks_trial)
         except EvaluationError as error:
@@ -48,7 +48,7 @@ def register_fixtures(node: pytest.Session | pytest.Module, session: Session, le
             pytest.fail(str(error), pytrace=False)
 
     def expected(gitleaks_trial: Trial) -> Expected:
-        """What the ground truth expects of this scenario: counts, rule ids, files, findings, thresholds."""
+        """Return what the ground truth expects of this scenario: counts, rule ids, files, findings, thresholds."""
         subject = gitleaks_trial.subject
         assert isinstance(subject, Scenario)  # noqa: S101 - checks that ask for a truth are not run on real repositories
         return session.workbench(gitleaks_trial.candidate).expected(subject)
@@ -71,7 +71,7 @@ def register_real_fixtures(module: pytest.Module, session: Session) -> Collectio
         return ["test_differences"]
 
     def real_comparison(request: pytest.FixtureRequest) -> Real:
-        """What the candidate differs in from the baseline, in this repository."""
+        """Return what the candidate differs in from the baseline, in this repository."""
         trial: Trial = request.param
         assert isinstance(trial.subject, RealRepository)  # noqa: S101 - as made above
         try:

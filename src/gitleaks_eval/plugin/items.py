@@ -51,7 +51,7 @@ class _CheckModule(pytest.Module):
     more: Callable[[pytest.Module], Iterable[pytest.File]] = staticmethod(lambda _: ())
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        """Its functions, and the files that users wrote of the same kind."""
+        """Yield its functions, and the files that users wrote of the same kind."""
         yield from super().collect()
         yield from self.more(self)
 

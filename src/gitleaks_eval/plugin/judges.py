@@ -27,7 +27,7 @@ VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()
 def begin_judging(
     config: pytest.Config, root: Root, session: Session, *, alone: bool
 ) -> tuple[Judging | None, PairwiseJudge | None]:
-    """The judges of one candidate, None where there are several; and how pairs are judged, None where none is.
+    """Return the judges of one candidate, None where there are several; and how pairs are judged, None where none is.
 
     Raises:
         InputError: when something that the user gave is wrong on sight.
@@ -144,12 +144,12 @@ def _register_fixtures(node: pytest.Module, judging: Judging) -> None:
     cases = judging.cases
 
     def judge(request: pytest.FixtureRequest) -> Case:
-        """The judge of this test, and the evaluation mode that it judges in."""
+        """Return the judge of this test, and the evaluation mode that it judges in."""
         case: Case = request.param
         return case
 
     def verdict(judge: Case, request: pytest.FixtureRequest) -> Verdict:
-        """What the judge concluded; that there is no score is an error of the test, never a score."""
+        """Return what the judge concluded; that there is no score is an error of the test, never a score."""
         found = judging.verdict(judge)
         request.node.stash[VERDICT] = found
         if found.outcome == UNSCORED and not found.advisory:
@@ -157,7 +157,7 @@ def _register_fixtures(node: pytest.Module, judging: Judging) -> None:
         return found
 
     def pass_score() -> float:
-        """The score that a verdict has to reach, 1 to 5."""
+        """Return the score that a verdict has to reach, 1 to 5."""
         return judging.settings.pass_score
 
     names = tuple(case.name for case in cases)
@@ -184,6 +184,6 @@ def _properties(verdict: Verdict) -> list[tuple[str, object]]:
 
 
 def _of_error(verdict: Verdict | None, error: EvaluationError) -> Iterator[tuple[str, object]]:
-    """What the terminal tells once for all judges: the message without the name of one."""
+    """Yield what the terminal tells once for all judges: the message without the name of one."""
     yield "outcome", ERROR
     yield "message", f"unscored ({verdict.unscored_kind}): {printable(verdict.reasoning)}" if verdict else str(error)

@@ -80,7 +80,7 @@ def _failed_line(terminal: pytest.TerminalReporter, report: Any) -> str:
 
 
 def _from_here(config: pytest.Config, nodeid: str) -> str:
-    """A node id with its path from where pytest was started: the one that can be pasted back there.
+    """Return a node id with its path from where pytest was started: the one that can be pasted back there.
 
     pytest's own function for it takes another type since 9.2.
     """
@@ -91,7 +91,7 @@ def _from_here(config: pytest.Config, nodeid: str) -> str:
 
 
 def _not_applicable_lines(terminal: pytest.TerminalReporter) -> list[str]:
-    """Each check that did not apply, with the reason and in how many scenarios."""
+    """Return each check that did not apply, with the reason and in how many scenarios."""
     found = (_properties(report) for report in terminal.stats.get("not applicable", ()))
     counts = Counter((str(one.get("check_id", "")), str(one.get("message", ""))) for one in found)
     return [printable(f"N/A [{count}] {name}: {reason}") for (name, reason), count in counts.items()]

@@ -35,7 +35,7 @@ def register_survey_fixtures(module: pytest.Module, session: Session, left: Left
                 cases[case.kind].append(case)
 
     def verdict(request: pytest.FixtureRequest) -> Verdict:
-        """What the survey says of this rule, place or entry."""
+        """Return what the survey says of this rule, place or entry."""
         case: Case = request.param
         return _verdict(session, case)
 
@@ -52,13 +52,13 @@ def register_survey_fixtures(module: pytest.Module, session: Session, left: Left
 
 
 def survey_identity(item: pytest.Item) -> Identity:
-    """What a test of the survey is, for the ledger."""
+    """Return what a test of the survey is, for the ledger."""
     case = _case_of(item)
     return Identity(case.kind, case.name, SURVEY, None, case.candidate)
 
 
 def excuse_survey(item: pytest.Item, session: Session) -> str | None:
-    """Why a failed test does not fail the comparison, else None."""
+    """Return why a failed test does not fail the comparison, else None."""
     case = _case_of(item)
     try:
         return excuse_case(session, case)

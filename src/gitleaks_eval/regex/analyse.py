@@ -61,27 +61,27 @@ def entropy(text: str) -> float:
 
 
 def entropy_at_most(node: Node) -> float:
-    """A bound for the entropy of all values of a tree."""
+    """Return a bound for the entropy of all values of a tree."""
     alphabet = size(merged(one for part in _nodes(node) if isinstance(part, Chars) for one in part.ranges))
     longest = _longest(node)
     return math.log2(max(1, min(alphabet, longest))) if longest else 0.0
 
 
 def can_hold(node: Node, words: str) -> bool:
-    """Whether some value of a tree holds these words, without regard to case; edges are not looked at."""
+    """Return whether some value of a tree holds these words, without regard to case; edges are not looked at."""
     wanted = words.lower()
     return len(wanted) in _reached(node, frozenset({0}), wanted)
 
 
 def group_node(regex: Regex, index: int) -> Node:
-    """The tree of one group, or of the whole regex for 0 and for what is not there."""
+    """Return the tree of one group, or of the whole regex for 0 and for what is not there."""
     found = (part for part in _nodes(regex.node) if isinstance(part, Group) and part.index == index)
     group = next(found, None)
     return group.item if isinstance(group, Group) else regex.node
 
 
 def variety(node: Node) -> float:
-    """How much the shortest values of a tree vary, in bits: 0 for fixed words, in any case."""
+    """Return how much the shortest values of a tree vary, in bits: 0 for fixed words, in any case."""
     if isinstance(node, Chars):
         return math.log2(max(1, min(128, size(node.written))))
     if isinstance(node, Sequence):
@@ -94,7 +94,7 @@ def variety(node: Node) -> float:
 
 
 def has_fixed_words(node: Node, length: int = 3) -> bool:
-    """Whether each value of a tree holds letters that are always the same, so many in a row."""
+    """Return whether each value of a tree holds letters that are always the same, so many in a row."""
     run = 0
     for part in _fixed(node):
         run = run + 1 if part else 0
@@ -144,7 +144,7 @@ def _longest(node: Node) -> float:
 
 
 def _reached(node: Node, before: frozenset[int], words: str) -> frozenset[int]:
-    """How many characters of the words may stand at the end of a value, from what stood before it."""
+    """Return how many characters of the words may stand at the end of a value, from what stood before it."""
     done = len(words)
     if isinstance(node, Chars):
         after = {place + 1 for place in before if place < done and _may_be(node.ranges, words[place])}
@@ -187,7 +187,7 @@ def _may_be(ranges: Ranges, character: str) -> bool:
 
 
 def _is_cheap(node: Node) -> bool:
-    """Whether no repeat stands in another one, and few stand one after the other."""
+    """Return whether no repeat stands in another one, and few stand one after the other."""
     return _varying(node) <= VARYING_AT_MOST and _is_flat(node, repeated=False)
 
 

@@ -97,7 +97,7 @@ UNICODE: dict[str, Ranges] = {
 
 
 def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """The same characters as sorted ranges that do not touch each other."""
+    """Return the same characters as sorted ranges that do not touch each other."""
     result: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if result and low <= result[-1][1] + 1:
@@ -108,7 +108,7 @@ def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def negated(ranges: Ranges) -> Ranges:
-    """All other characters."""
+    """Return all other characters."""
     result, start = [], 0
     for low, high in merged(ranges):
         if start < low:
@@ -118,7 +118,7 @@ def negated(ranges: Ranges) -> Ranges:
 
 
 def folded(ranges: Ranges) -> Ranges:
-    """The characters, and the other case of those that are ASCII letters or have one simple other case."""
+    """Return the characters, and the other case of those that are ASCII letters or have one simple other case."""
     more: list[tuple[int, int]] = []
     for low, high in ranges:
         for letters, distance in ((UPPER[0], 32), (LOWER[0], -32)):
@@ -131,7 +131,7 @@ def folded(ranges: Ranges) -> Ranges:
 
 
 def holds(ranges: Ranges, character: str) -> bool:
-    """Whether a character is one of them."""
+    """Return whether a character is one of them."""
     code = ord(character)
     for low, high in ranges:  # noqa: SIM110 - it is asked a million times, and `any` takes twice as long
         if low <= code <= high:
@@ -141,7 +141,7 @@ def holds(ranges: Ranges, character: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def common(ranges: Ranges, others: Ranges) -> Ranges:
-    """The characters that are in both."""
+    """Return the characters that are in both."""
     return tuple(
         (max(low, first), min(high, last))
         for low, high in ranges
@@ -151,5 +151,5 @@ def common(ranges: Ranges, others: Ranges) -> Ranges:
 
 
 def size(ranges: Ranges) -> int:
-    """How many characters there are."""
+    """Return how many characters there are."""
     return sum(high - low + 1 for low, high in merged(ranges))

@@ -53,7 +53,7 @@ class Made:
         return f"<Made of {len(self.text)} characters>"
 
     def group(self, wanted: int) -> tuple[int, int]:
-        """What the scanner takes for the secret: the wanted group, else the first that captured something."""
+        """Return what the scanner takes for the secret: the wanted group, else the first that captured something."""
         whole = (0, len(self.text))
         if wanted == OUTSIDE:
             return self._varying()
@@ -163,7 +163,7 @@ class _Writer:
 
 
 def _first(node: Choice) -> int:
-    """The first that is more than an edge or nothing."""
+    """Return the first that is more than an edge or nothing."""
     for index, item in enumerate(node.items):
         if not isinstance(item, Edge) and item != Sequence(()):
             return index
@@ -176,7 +176,7 @@ def _is_token(ranges: Ranges) -> bool:
 
 @lru_cache(maxsize=4096)
 def usual(ranges: Ranges) -> str:
-    """The characters of a class that stand in real values: letters and digits where it has some, else signs."""
+    """Return the characters of a class that stand in real values: letters and digits where it has some, else signs."""
     letters = _listed(common(ranges, ALNUM))
     if len(letters) > 1 or (letters and size(ranges) == 1):
         return letters
@@ -194,7 +194,7 @@ def _listed(ranges: Ranges) -> str:
 
 
 def planted(made: Made, words: str, part: tuple[int, int], turn: int, *, fold: bool) -> Made | None:
-    """The same with `words` written over it somewhere in a part, where each character may stand; else None.
+    """Return the same with `words` written over it somewhere in a part, where each character may stand; else None.
 
     Args:
         made: a text of the regex.
@@ -215,7 +215,7 @@ def planted(made: Made, words: str, part: tuple[int, int], turn: int, *, fold: b
 
 
 def replaced(made: Made, words: str, part: tuple[int, int]) -> Made:
-    """The same with a part replaced by other words; whether the regex takes them there is not looked at."""
+    """Return the same with a part replaced by other words; whether the regex takes them there is not looked at."""
     start, end = part
     longer = len(words) - (end - start)
 
@@ -248,7 +248,7 @@ def _written(slots: tuple[Chars, ...], words: str, *, fold: bool) -> str | None:
 
 
 def in_context(made: Made) -> tuple[Made, str, str] | None:
-    """The text with its edges mended, and what has to stand before and after it; None when they cannot hold."""
+    """Return the text with its edges mended, and what has to stand before and after it; None when they cannot hold."""
     for before in ("", "\n", " ", "x"):
         for after in ("\n", "", " ", "x"):
             if (text := in_context_of(made, before, after)) is not None:
@@ -257,7 +257,7 @@ def in_context(made: Made) -> tuple[Made, str, str] | None:
 
 
 def in_context_of(made: Made, before: str, after: str) -> str | None:
-    """The text with its edges mended, where they hold between these two; else None."""
+    """Return the text with its edges mended, where they hold between these two; else None."""
     text = _mended(made)
     whole = before + text + after
     return text if all(_holds(kind, whole, place + len(before)) for kind, place in made.edges) else None

@@ -173,7 +173,7 @@ def _is_larger(folder: Path, at_most: int) -> bool:
 
 
 def clone_environment(transports: str) -> Mapping[str, str]:
-    """What git is run with that reaches other repositories, by these transports (`https:ssh`) alone."""
+    """Return what git is run with that reaches other repositories, by these transports (`https:ssh`) alone."""
     return {
         **{name: os.environ[name] for name in _NETWORK if name in os.environ},
         **git_environment(),
@@ -204,7 +204,7 @@ def _reason(stderr: str) -> str:
 
 
 def _without_credentials(text: str, repository: RealRepository) -> str:
-    """The text without the location and its parts, which git's own words quote."""
+    """Return the text without the location and its parts, which git's own words quote."""
     text = text.replace(repository.location, repository.source)
     for part in _credentials(repository.location):
         text = text.replace(part, "…")

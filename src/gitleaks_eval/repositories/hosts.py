@@ -11,7 +11,7 @@ _SCP_LIKE = re.compile(r"(?:[^/:@]+@)?([^/:@]+):")
 
 
 def host_of(location: str) -> str:
-    """A word for the host of a repository, fit for a file; empty for this machine."""
+    """Return a word for the host of a repository, fit for a file; empty for this machine."""
     if local_path(location) is not None:
         return ""
     if URL.fullmatch(location):

@@ -33,7 +33,7 @@ class Named:
 
 
 def real_repositories(values: Sequence[str], base: Path, taken: Collection[str]) -> list[RealRepository]:
-    """The repositories that values of `--gitleaks-real-repo` name, each with a name that is not `taken`.
+    """Return the repositories that values of `--gitleaks-real-repo` name, each with a name that is not `taken`.
 
     Raises:
         InputError: as `read_sources` and `name_repositories`.
@@ -44,7 +44,7 @@ def real_repositories(values: Sequence[str], base: Path, taken: Collection[str])
 
 
 def read_sources(values: Sequence[str], base: Path) -> list[Named]:
-    """The paths and URLs that the values name, in order, each with its name where `NAME=` stands before it.
+    """Return the paths and URLs that the values name, in order, each with its name where `NAME=` stands before it.
 
     `@FILE` names a file with one a line, relative to the file's folder; its blank lines and those that start with `#`
     are skipped.
@@ -63,7 +63,7 @@ def read_sources(values: Sequence[str], base: Path) -> list[Named]:
 
 
 def name_repositories(sources: Sequence[Named], taken: Collection[str]) -> list[str]:
-    """A name for each source, the user's or one from its path, that no other has and that is fit for a file.
+    """Return a name for each source, the user's or one from its path, that no other has and that is fit for a file.
 
     Names differ by more than upper and lower case; where one from a path is taken, `-2`, `-3` follow.
 
@@ -88,7 +88,7 @@ def name_repositories(sources: Sequence[Named], taken: Collection[str]) -> list[
 
 
 def shown(source: str) -> str:
-    """A source as it may be shown: without a URL's user, password, query and fragment."""
+    """Return a source as it may be shown: without a URL's user, password, query and fragment."""
     if url := URL.fullmatch(source):
         address = re.split(r"[?#]", url[2], maxsplit=1)[0]
         host, slash, path = address.partition("/")
@@ -127,7 +127,7 @@ def _listed(path: Path) -> list[Named]:
 
 
 def list_lines(path: Path) -> list[tuple[int, str]]:
-    """The lines of a list that name a repository, each with its number.
+    """Return the lines of a list that name a repository, each with its number.
 
     Raises:
         InputError: when the file cannot be read, or names none.
@@ -204,7 +204,7 @@ def _fit_name(text: str) -> str:
 
 
 def local_path(location: str) -> Path | None:
-    """The folder of this machine that a location names, None for a URL of another kind."""
+    """Return the folder of this machine that a location names, None for a URL of another kind."""
     url = URL.fullmatch(location)
     if url and url[1] == "file":
         return Path(unquote(urlsplit(location).path))
@@ -212,7 +212,7 @@ def local_path(location: str) -> Path | None:
 
 
 def place_of(location: str) -> str:
-    """One text for one repository, however it is written: links are followed, credentials left out."""
+    """Return one text for one repository, however it is written: links are followed, credentials left out."""
     local = local_path(location)
     if local is None:
         return shown(location).rstrip("/").removesuffix(".git")

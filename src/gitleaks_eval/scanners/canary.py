@@ -98,7 +98,7 @@ def misreported(scan: Scan, planted: Iterable[Secret], commit: str) -> str | Non
 
 
 def _files_of(scan: Scan, secret: Secret) -> set[str]:
-    """The files in which a scan found a secret, by value."""
+    """Return the files in which a scan found a secret, by value."""
     # Rules up to 8.18 leave out the last character of a private key; in a short value it would matter.
     value = secret.value[:-1] if len(secret.value) > LONG_VALUE else secret.value
     return {finding["File"] for finding in scan.findings if value in finding["Secret"] or value in finding["Match"]}

@@ -76,7 +76,7 @@ def _warning(configuration: Configuration, said: str) -> Problem:
 
 
 def first_broken(regexes: Sequence[str], error_of: Callable[[Sequence[str]], str | None]) -> tuple[int, str] | None:
-    """The index of the first regex that does not compile, and why; None when all do.
+    """Return the index of the first regex that does not compile, and why; None when all do.
 
     `error_of` says of some regexes why one of them does not compile.
     """

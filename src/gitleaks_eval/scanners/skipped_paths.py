@@ -47,7 +47,7 @@ def unread_in(scanner: Scanner, scan: Scan, repository: BuiltRepository, there: 
 
 
 def _without(there: Readable, passed: int) -> Readable:
-    """What is left to read; a scan that says it read nothing is never believed."""
+    """Return what is left to read; a scan that says it read nothing is never believed."""
     up_to_8_26 = max(1, there.added_bytes_up_to_8_26 - passed)
     return replace(there, added_bytes=max(1, there.added_bytes - passed), added_bytes_up_to_8_26=up_to_8_26)
 
@@ -80,7 +80,7 @@ class _Asking:
 
 @lru_cache(maxsize=64)
 def _reported(asking: _Asking) -> frozenset[str]:
-    """The paths that are reported."""
+    """Return the paths that are reported."""
     with tempfile.TemporaryDirectory(prefix="paths-", dir=asking.scanner.scratch) as name:
         folder = Path(name)
         for index, document in enumerate(asking.documents):
@@ -99,7 +99,7 @@ def _reported(asking: _Asking) -> frozenset[str]:
 
 
 def _paths_only(config: Path) -> list[dict[str, Any]]:
-    """The documents of a configuration with nothing but what allows a file by its path, whatever is in it."""
+    """Return the documents of a configuration with nothing but what allows a file by its path, whatever is in it."""
     files = chain_of(config, "the configuration", config.parent)
     documents = []
     for index, file in enumerate(files):
@@ -119,7 +119,7 @@ def _paths_only(config: Path) -> list[dict[str, Any]]:
 
 
 def _paths(allowlist: Table) -> list[str]:
-    """The paths of an allowlist of which each hides a file from all rules."""
+    """Return the paths of an allowlist of which each hides a file from all rules."""
     if str(value_of(allowlist, "condition")).upper() in {"AND", "&&"} or value_of(allowlist, "targetrules"):
         return []
     return [path for _, path in items(allowlist, "paths") if isinstance(path, str)]
@@ -132,5 +132,5 @@ def _with_rule(documents: list[dict[str, Any]]) -> list[bytes]:
 
 
 def _shown(path: bytes) -> str:
-    """A path as the scanner reports it."""
+    """Return a path as the scanner reports it."""
     return path.decode("utf-8", "replace")

@@ -16,7 +16,7 @@ _ABOUT = {
 
 
 def as_markdown() -> str:
-    """The page of docs/, from ground truths and recipes.
+    """Return the page of docs/, from ground truths and recipes.
 
     Raises:
         InputError: when a shipped file is not there or invalid.

@@ -45,7 +45,7 @@ class PatternError(ValueError):
 
 
 def generate(pattern: str, seed: str) -> str:
-    """The value that `pattern` and `seed` name.
+    """Return the value that `pattern` and `seed` name.
 
     Raises:
         PatternError: when the pattern is malformed or holds anything unbounded.

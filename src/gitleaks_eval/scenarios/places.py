@@ -27,7 +27,7 @@ class Window:
         return self.path.endswith("/") or not self.path
 
     def holds(self, line: int, rule_id: str) -> bool:
-        """Whether a finding of a file that it is about stands in it."""
+        """Return whether a finding of a file that it is about stands in it."""
         return self.rule_id in {ANY_RULE, rule_id} and (not self.first or self.first <= line <= self.last)
 
 
@@ -65,7 +65,7 @@ class Places:
 
 
 def places_of(windows: Iterable[Window]) -> Places:
-    """The places in these windows."""
+    """Return the places in these windows."""
     exact, loose = set(), dict[str, list[Window]]()
     for window in windows:
         if window.rule_id != ANY_RULE and window.first and window.first == window.last and not window.is_folder:

@@ -198,7 +198,7 @@ def load_scenarios(sources: Iterable[str], base: Path, analyses: Path | None = N
 
 
 def scenario_folders(source: str, base: Path) -> tuple[Path, Path]:
-    """The folders of ground truths and of recipes that a source names.
+    """Return the folders of ground truths and of recipes that a source names.
 
     Raises:
         InputError: when it is neither a suite nor a folder.
@@ -283,12 +283,12 @@ class RealRepository:
 
 
 def pool_notes(scenarios: Iterable[Scenario]) -> list[str]:
-    """What is to be said of each truth that people have made of what candidates reported."""
+    """Return what is to be said of each truth that people have made of what candidates reported."""
     return [f"corpus  {one.name}  {one.corpus.how}" for one in scenarios if one.corpus and one.corpus.commit]
 
 
 def corpus_sha256(scenarios: Sequence[Scenario]) -> str:
-    """One hash of all ground truths and recipes: reports with the same one are about the same truth."""
+    """Return one hash of all ground truths and recipes: reports with the same one are about the same truth."""
     digest = hashlib.sha256()
     for scenario in scenarios:
         for content in _truth(scenario):

@@ -13,7 +13,7 @@ Pins = tuple[str | None, str | None]
 
 
 def approved(found: Iterable[Group], approvals: Sequence[Approval], pins: Callable[[str], Pins]) -> dict[Group, str]:
-    """The groups that approvals for these two candidates cover, each with the reasons.
+    """Return the groups that approvals for these two candidates cover, each with the reasons.
 
     A group is covered when each of its repositories is: approving it in one says nothing of another. `pins` are the
     identities of both candidates in a repository.

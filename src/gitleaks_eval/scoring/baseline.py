@@ -36,7 +36,7 @@ _COUNTS = ("expected", "unlisted_detected", "unlisted_missed", "unlisted_unexpec
 
 
 def baseline_json(one: Evaluated, coverage: Mapping[str, Any] | None = None) -> bytes:
-    """A complete run as a baseline, a finding a line; it follows schemas/baseline.schema.json.
+    """Return a complete run as a baseline, a finding a line; it follows schemas/baseline.schema.json.
 
     `coverage` is that of its evaluation report, None where none was asked for.
     """
@@ -85,12 +85,12 @@ def save_baseline(path: Path, one: Evaluated, *, partial: bool, coverage: Mappin
 
 
 def is_baseline(document: object) -> bool:
-    """Whether a document says that it is such a baseline."""
+    """Return whether a document says that it is such a baseline."""
     return isinstance(document, dict) and document.get("kind") == KIND
 
 
 def evaluated_from_baseline(document: Any, source: str) -> Evaluated:
-    """A baseline as a side of a comparison; `source` is its path, and how it is named.
+    """Return a baseline as a side of a comparison; `source` is its path, and how it is named.
 
     Raises:
         InputError: when it is of another schema version, or not as `baseline_json` writes it.
@@ -141,7 +141,7 @@ def refuse_other_file(path: Path, option: str) -> None:
 
 
 def _without_folder(value: object) -> object:
-    """A configuration is named relative to rootdir; one from elsewhere has a path of this machine."""
+    """Return the name of a configuration without a folder of this machine; names below rootdir are relative."""
     if not isinstance(value, str):
         return value
     return " > ".join(PurePath(name).name if PurePath(name).is_absolute() else name for name in value.split(" > "))
@@ -171,7 +171,7 @@ def _order(match: Match) -> tuple[str, int, str, str]:
 
 
 def _finding(match: Match) -> dict[str, Any]:
-    """A match without what follows from the rest: most are as expected."""
+    """Return a match without what follows from the rest: most are as expected."""
     fields = match._asdict()
     for name, other in _REPORTED.items():
         if fields[name] == (None if match.status == MISSED else fields[other]):

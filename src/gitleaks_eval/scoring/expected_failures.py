@@ -15,7 +15,7 @@ TO_REVIEW = "to review: findings differ from the baseline"
 
 
 def explains(differences: Differences, about: Collection[str], scenario: str | None) -> bool:
-    """Whether a failure of a check that the baseline passes is a matter of review, and no regression.
+    """Return whether a failure of a check that the baseline passes is a matter of review, and no regression.
 
     What is new, moved, relabelled or of another severity explains the checks about findings, in its
     scenario, and so does what accepted entries alone hide, unless something else is lost there as well; one about
@@ -34,7 +34,7 @@ def excuse(
     *,
     review: bool,
 ) -> str | None:
-    """Why a failure of a check in a comparison is not one of this candidate (its xfail reason), else None.
+    """Return why a failure of a check in a comparison is not one of this candidate (its xfail reason), else None.
 
     `about` is what its mark says; `review` is whether what is to review is accepted
     (`--gitleaks-fail-on=regression`). Where the candidate loses something, a check about findings fails for more
@@ -52,5 +52,5 @@ def excuse(
 
 
 def fails_by_loss(differences: Differences, about: Collection[str], scenario: str | None) -> bool:
-    """Whether a check is about findings, in a scenario that loses one."""
+    """Return whether a check is about findings, in a scenario that loses one."""
     return FINDINGS in about and scenario in differences.losing()

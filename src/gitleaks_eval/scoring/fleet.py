@@ -94,7 +94,7 @@ class _Groups:
             group.names[number] = name
 
     def groups(self) -> list[Group]:
-        """All of them: HEAD before history, the largest first."""
+        """Return all of them: HEAD before history, the largest first."""
         made = [
             Group(*key, tuple(one.names[number] for number in sorted(one.names)), one.count, one.in_head)
             for key, one in self.found.items()
@@ -148,12 +148,12 @@ class Tally:
             self._production.add(row.number, row.repository, pair.real.production.differences)
 
     def groups(self) -> list[Group]:
-        """All differences by kind, rule and cause; of what differs in production alone, those too."""
+        """Return all differences by kind, rule and cause; of what differs in production alone, those too."""
         raw, production = self._raw.groups(), self._production.groups()
         return raw + [one for one in production if _key(one) not in self._raw.found]
 
     def reasons(self, approved: int) -> Iterator[str]:
-        """What the verdict says, the most urgent first; `approved` is how many findings are."""
+        """Yield what the verdict says, the most urgent first; `approved` is how many findings are."""
         if self.unfinished:
             yield f"{len(self.unfinished)} of {self.total} repositories could not be compared"
         if self.truth_lost:
@@ -167,7 +167,7 @@ class Tally:
             yield f"{approved} of them approved"
 
     def judged(self, approvals: Sequence[Approval], identities: tuple[str, str]) -> "Judged":
-        """The verdict, where these approvals hold for the two candidates of these identities."""
+        """Return the verdict, where these approvals hold for the two candidates of these identities."""
         groups = self.groups()
         return Judged(self, groups, approved(groups, approvals, lambda _: identities))
 
@@ -204,13 +204,13 @@ class Judged:
         return REVIEW if any(one not in self.approved for one in self.groups) else SAFE
 
     def reasons(self) -> list[str]:
-        """Why it is that verdict."""
+        """Return why it is that verdict."""
         found = list(self.tally.reasons(sum(one.count for one in self.approved)))
         same = f"nothing differs in {numbered(self.tally.compared, 'repository', 'repositories')}"
         return found if self.groups or not self.tally.compared else [*found, same]
 
     def causes(self) -> list[Cause]:
-        """The largest causes of what nobody has approved, HEAD first."""
+        """Return the largest causes of what nobody has approved, HEAD first."""
         together: dict[tuple[str, str | None], list[Group]] = {}
         for one in self.groups:
             if one not in self.approved:

@@ -101,11 +101,11 @@ class RealComparison:
         return bool(self.differences or (self.production and self.production.differences))
 
     def of(self, kind: str) -> list[RealDifference]:
-        """The differences of a kind."""
+        """Return the differences of a kind."""
         return [one for one in self.differences if one.kind == kind]
 
     def count(self, kind: str) -> int:
-        """How many findings differ in this way."""
+        """Return how many findings differ in this way."""
         return sum(one.count for one in self.differences if one.kind == kind)
 
 
@@ -140,7 +140,7 @@ class Real:
     approved: Mapping[Group, str] = field(default_factory=dict)
 
     def groups(self) -> list[Group]:
-        """All differences by kind, rule and cause; of what differs in production alone, those too."""
+        """Return all differences by kind, rule and cause; of what differs in production alone, those too."""
         raw = groups(self.compared)
         known = {(one.kind, one.rule_id, one.candidate_rule_id, one.cause) for one in raw}
         production = groups(one.production for one in self.compared if one.production)
@@ -148,11 +148,11 @@ class Real:
         return raw + only
 
     def to_review(self) -> list[Group]:
-        """The groups that nobody has approved."""
+        """Return the groups that nobody has approved."""
         return [one for one in self.groups() if one not in self.approved]
 
     def reasons(self) -> Iterator[str]:
-        """What the verdict says of them."""
+        """Yield what the verdict says of them."""
         for kind in KINDS:
             found = [one for one in self.groups() if one.kind == kind]
             if found:
@@ -291,7 +291,7 @@ def _row(group: Sequence[Change], causes: Mapping[Change, str]) -> RealDifferenc
 
 
 def groups(compared: Iterable[RealComparison]) -> list[Group]:
-    """The differences of all repositories by kind, rule and cause: HEAD before history, the largest first."""
+    """Return the differences of all repositories by kind, rule and cause: HEAD before history, the largest first."""
     found: dict[tuple[Any, ...], Group] = {}
     for comparison in compared:
         for one in comparison.differences:
@@ -307,5 +307,5 @@ def groups(compared: Iterable[RealComparison]) -> list[Group]:
 
 
 def group_order(one: Group) -> tuple[Any, ...]:
-    """How groups are sorted: those of HEAD first, then the largest."""
+    """Return how groups are sorted: those of HEAD first, then the largest."""
     return not one.in_head, -one.count, KINDS.index(one.kind), one.rule_id, one.candidate_rule_id or "", one.cause or ""

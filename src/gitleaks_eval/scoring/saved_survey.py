@@ -23,7 +23,7 @@ def small_survey(coverage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def survey_rows(small: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What `small_survey` has kept, in the rows of an evaluation report; None where there is nothing."""
+    """Return what `small_survey` has kept, in the rows of an evaluation report; None where there is nothing."""
     if small is None:
         return None
     own = set(small["own"])
@@ -49,6 +49,6 @@ def _by_status(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, list[s
 
 
 def _named(file: str) -> str:
-    """A file elsewhere by its name alone: its folder is of this machine."""
+    """Return the name of a file without its folder, which is of this machine."""
     path = PurePath(file)
     return path.name if path.is_absolute() or ".." in path.parts else file

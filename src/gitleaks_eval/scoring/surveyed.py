@@ -102,7 +102,7 @@ class Moves:
         return bool(self.rules_lost or self.places_lost or self.entries_wider)
 
     def to_review(self) -> "Moves":
-        """What of it nobody has accepted of another build."""
+        """Return what of it nobody has accepted of another build."""
         rules = {name for one in self.upgrades for name in one.rules}
         places = {name for one in self.upgrades for name in one.places}
         return replace(
@@ -119,7 +119,7 @@ class Moves:
         return {name: list(getattr(self, name)) for name in names}
 
     def reasons(self) -> Iterator[str]:
-        """A line for each list that is not empty, of one build with two configurations; what is lost first."""
+        """Yield a line for each list that is not empty, of one build with two configurations; what is lost first."""
         named = (
             (self.rules_lost, "rule no longer fires", "rules no longer fire"),
             (self.places_lost, "place is no longer seen", "places are no longer seen"),
@@ -133,7 +133,7 @@ class Moves:
         yield from self._accepted()
 
     def grouped(self, candidate: str, at_most: int = NAMED_AT_MOST) -> Iterator[str]:
-        """The same of two builds: places by what they are, since nobody has asked for the difference.
+        """Yield the same of two builds: places by what they are, since nobody has asked for the difference.
 
         `at_most` is how many of each are named.
         """
@@ -171,7 +171,7 @@ class Moves:
 
 
 def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] = ()) -> Surveyed | None:
-    """What `coverage` of an evaluation report says; None where nothing was asked.
+    """Return what `coverage` of an evaluation report says; None where nothing was asked.
 
     `forgiven` are the rules that are known to be silent for accepted entries alone.
     """
@@ -204,7 +204,7 @@ def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] 
 def moves(
     before: Surveyed, after: Surveyed, silent: Collection[str] | None = None, accepted: Collection[str] = ()
 ) -> Moves:
-    """What changes; a place that one of the two did not ask is left out.
+    """Return what changes; a place that one of the two did not ask is left out.
 
     Args:
         before: the baseline.
@@ -241,7 +241,7 @@ def _accepted_rules(entries: Sequence[Hiding], switched_off: Collection[str]) ->
 
 
 def _is_wider(one: Hiding, before: Surveyed, after: Surveyed) -> bool:
-    """Whether an entry is new, or hides more than the one that says the same in the baseline.
+    """Return whether an entry is new, or hides more than the one that says the same in the baseline.
 
     One of values may fit each rule that is new. An entry of paths silences every rule there is at its path, and more
     rules are no wider path; but one that was for a rule or a few, and is for all, is wider.

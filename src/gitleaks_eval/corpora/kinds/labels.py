@@ -74,7 +74,7 @@ def _of_two_minds(findings: Sequence[LabelledFinding]) -> set[tuple[str, str, in
 
 
 def _how(labels: LabelsFile, masked: int, left_out: int) -> str:
-    """What a corpus says of itself: what it is, what is left out of account, and what its recall means."""
+    """Return what a corpus says of itself: what it is, what is left out of account, and what its recall means."""
     waiting = dict(counts(labels.findings))
     parts = [
         f"git repository, cloned at {labels.commit[:12]}",
@@ -87,7 +87,7 @@ def _how(labels: LabelsFile, masked: int, left_out: int) -> str:
 
 
 def repository_of(path: Path, labels: LabelsFile) -> RealRepository:
-    """The repository that a file of labels names.
+    """Return the repository that a file of labels names.
 
     Raises:
         InputError: when there is no such folder, or it is no URL that can be cloned.
@@ -101,7 +101,7 @@ def repository_of(path: Path, labels: LabelsFile) -> RealRepository:
 
 
 def files_about(repository: RealRepository, root: Path) -> list[Path]:
-    """The files of labels of a project, `labels/*.yaml`, that are about a repository.
+    """Return the files of labels of a project, `labels/*.yaml`, that are about a repository.
 
     Raises:
         InputError: when one cannot be read or is wrong.
@@ -110,7 +110,7 @@ def files_about(repository: RealRepository, root: Path) -> list[Path]:
 
 
 def files_by_repository(root: Path) -> dict[str, list[Path]]:
-    """The files of labels of a project, `labels/*.yaml`, by `place_of` their repository.
+    """Return the files of labels of a project, `labels/*.yaml`, by `place_of` their repository.
 
     Raises:
         InputError: when one cannot be read or is wrong.

@@ -44,12 +44,12 @@ class Asked:
     why: str = ""
 
     def said(self) -> dict[str, str]:
-        """Why something is accepted, and since when."""
+        """Return why something is accepted, and since when."""
         return {"why": self.why or ADOPTED, "since": datetime.now(timezone.utc).date().isoformat()}
 
 
 def asked_at_terminal(why: str, *, asks: bool) -> Asked:
-    """How who sits at the terminal is asked; without `asks` everything is confirmed.
+    """Return how who sits at the terminal is asked; without `asks` everything is confirmed.
 
     Raises:
         InputError: when nobody sits there.
@@ -79,7 +79,7 @@ class _Wanted:
 
 
 def is_ci(environment: Mapping[str, str]) -> bool:
-    """Whether this runs in CI, where nobody looks at what is written."""
+    """Return whether this runs in CI, where nobody looks at what is written."""
     return environment.get("CI", "").lower() not in _NOT_CI
 
 
@@ -166,7 +166,7 @@ def _want_entries(
 
 @contextmanager
 def _asking(settings: Settings, progress: Callable[[str], None]) -> Iterator[Session]:
-    """What a run knows that is asked for surveys and real repositories alone."""
+    """Yield what a run knows that is asked for surveys and real repositories alone."""
     if settings.analyses is not None:
         raise InputError("accept: nothing is scanned beside --gitleaks-analysis; leave one of the two out")
     # What a run is asked for only by name hides as much there, and takes a minute.

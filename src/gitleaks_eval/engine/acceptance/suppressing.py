@@ -18,7 +18,7 @@ from gitleaks_eval.scenarios.scenario import RealRepository
 
 
 def suppressed_in(one: SingleCandidate, repository: RealRepository, baselines: Sequence[str] = ()) -> Suppressions:
-    """What HEAD of a repository suppresses, with what it hides of what the scanner finds; paths are masked.
+    """Return what HEAD of a repository suppresses, with what it hides of what the scanner finds; paths are masked.
 
     `baselines` are files of known findings in it.
 

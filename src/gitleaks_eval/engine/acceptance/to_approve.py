@@ -26,7 +26,7 @@ from gitleaks_eval.scoring.surveyed import Moves, moves
 
 
 def lines_to_approve(session: Session, said: Mapping[str, str]) -> Iterator[tuple[Line | None, str]]:
-    """What nobody has approved of each candidate but the baseline, as lines, with what people read of each.
+    """Yield what nobody has approved of each candidate but the baseline, as lines, with what people read of each.
 
     What its build no longer finds is a line, and so is each group of differences in real repositories; a saved
     baseline has no values of these. `said` is why and since when. What cannot be accepted has no line.
@@ -65,7 +65,7 @@ def _title(session: Session, candidate: Candidate) -> str:
 
 
 def _moved(session: Session, candidate: Candidate) -> Moves:
-    """What another build no longer finds and nobody has accepted; of one build what is lost is a regression."""
+    """Return what another build no longer finds and nobody has accepted; of one build what is lost is a regression."""
     saved, first = session.settings.baseline, session.settings.candidates[0]
     before = saved.surveyed if saved else survey_read(surveyed(session, first))
     if before is None or are_one_scanner(scanner_of(session, None), scanner_of(session, candidate)):

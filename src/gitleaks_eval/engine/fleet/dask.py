@@ -53,7 +53,7 @@ class Packed:
 
 
 def packed(job: Job, clones: int) -> Packed:
-    """A job with all that a worker needs that sees no file of this machine.
+    """Return a job with all that a worker needs that sees no file of this machine.
 
     Raises:
         InputError: when a scanner is a script: what stands beside it would be missing.
@@ -82,7 +82,7 @@ def packed(job: Job, clones: int) -> Packed:
 
 
 def configurations_of(job: Job) -> tuple[str, ...]:
-    """The SHA-256 of what each candidate is configured with, in their order."""
+    """Return the SHA-256 of what each candidate is configured with, in their order."""
     return tuple(one.configuration.sha256 if one.configuration else "" for one in job.settings.candidates)
 
 
@@ -134,7 +134,7 @@ class DaskWorkers:
                 future.cancel()
 
     def _threads(self) -> Mapping[str, int]:
-        """How many threads each worker has, by its address."""
+        """Return how many threads each worker has, by its address."""
         if time.monotonic() - self._looked > WIDTH_SECONDS:
             self._nthreads = dict(self._client.nthreads())
             self._looked = time.monotonic()
@@ -219,7 +219,7 @@ def _gate(job_id: str, clones: int, location: str) -> AbstractContextManager[obj
 
 
 def _unpacked(sent: Packed, folder: Path) -> Job:
-    """The job with its files in a folder, each of which has the SHA-256 that it is named by."""
+    """Return the job with its files in a folder, each of which has the SHA-256 that it is named by."""
     if configurations_of(sent.job) != sent.configurations:
         raise EvaluationError("a worker was sent another configuration than was asked for")
     for sha256, content in sent.contents.items():

@@ -86,7 +86,7 @@ class Fleet:
     progress: Progress = field(default_factory=Progress)
 
     def rows(self) -> Generator[RepositoryRow, None, None]:
-        """A row for each repository, in the order in which they are done; every one has its row.
+        """Yield a row for each repository, in the order in which they are done; every one has its row.
 
         Whoever stops asking closes it: then what is under way is given up.
         """
@@ -157,7 +157,7 @@ class Fleet:
         return _Attempt(listed, "", {}, truths)
 
     def _missing(self, attempt: _Attempt) -> Sequence[Pair]:
-        """All pairs or none: what one candidate reports is masked in each of them."""
+        """Return all pairs or none: what one candidate reports is masked in each of them."""
         known = attempt.known
         return () if all(pair in known and known[pair].document is not None for pair in self.pairs) else self.pairs
 

@@ -134,17 +134,17 @@ class Counted:
             raise EvaluationError(f"TMPDIR: {error.strerror or error}; make room; what is known is kept") from None
 
     def rows(self) -> Iterator[bytes]:
-        """The lines of all rows, in the order of the list."""
+        """Return the lines of all rows, in the order of the list."""
         return self._spool.lines()
 
     def tallies_text(self) -> str:
-        """How many repositories get new alerts and lose findings so far, the worst candidate's."""
+        """Return how many repositories get new alerts and lose findings so far, the worst candidate's."""
         alerted = max(one.alerted.total() for one in self.tallies)
         losing = max(one.losing.total() for one in self.tallies)
         return f"{alerted} with new alerts, {losing} lose findings"
 
     def judged(self) -> list[Judged]:
-        """The verdict on each candidate."""
+        """Return the verdict on each candidate."""
         identities = self.question.identities
         return [
             one.judged(self.question.approvals, (identities[one.baseline], identities[one.candidate]))
@@ -152,7 +152,7 @@ class Counted:
         ]
 
     def report(self, lines: Mapping[LineKey, Sequence[str]]) -> FleetReport:
-        """What it all amounts to.
+        """Return what it all amounts to.
 
         Raises:
             EvaluationError: when a repository of the list was not counted: that would be a fault of ours.
@@ -164,7 +164,7 @@ class Counted:
 
 
 def lines_to_change(settings: Settings, judged: Iterable[Judged]) -> dict[LineKey, Sequence[str]]:
-    """The lines of configurations that would change each group of differences."""
+    """Return the lines of configurations that would change each group of differences."""
     sides = {one.name: Lines(one.configuration, settings.root) for one in settings.candidates}
     found: dict[LineKey, Sequence[str]] = {}
     for one in judged:

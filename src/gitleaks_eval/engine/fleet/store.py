@@ -28,7 +28,7 @@ class Files(Protocol):
     """Where entries are kept: files by name."""
 
     def read(self, name: str, /) -> bytes | None:
-        """The content of a file; None where there is none that can be read."""
+        """Return the content of a file; None where there is none that can be read."""
 
     def write(self, name: str, content: bytes, /) -> None:
         """Write a file whole or not at all.
@@ -45,7 +45,7 @@ class Folder:
     path: Path
 
     def read(self, name: str) -> bytes | None:
-        """The content of a file; None where there is none that can be read."""
+        """Return the content of a file; None where there is none that can be read."""
         try:
             return read_input(self.path / name, LARGEST_JSON)
         except OSError:
@@ -79,7 +79,7 @@ class Store:
     asked: dict[Pair, list[Any]]
 
     def get(self, state: str, labels: Sequence[Path], pair: Pair) -> Compared | None:
-        """What a pair differs in on a repository in this state; None where that is not known for certain."""
+        """Return what a pair differs in on a repository in this state; None where that is not known for certain."""
         key = self._key(state, labels, pair)
         content = self.files.read(_name(key))
         if not state or content is None:
@@ -125,7 +125,7 @@ class Store:
 
 
 def what_is_asked(job: Job, pairs: Sequence[Pair]) -> dict[Pair, list[Any]]:
-    """All that a comparison depends on beside the repository, by pair.
+    """Return all that a comparison depends on beside the repository, by pair.
 
     Raises:
         EvaluationError: when a candidate has no scanner.
@@ -141,7 +141,7 @@ def what_is_asked(job: Job, pairs: Sequence[Pair]) -> dict[Pair, list[Any]]:
 
 
 def _identity(job: Job, one: Candidate) -> list[Any]:
-    """A candidate, and what it is called: causes name it, and the files of its configuration."""
+    """Return a candidate, and what it is called: causes name it, and the files of its configuration."""
     build = job.shared.benches[one.name].build
     if build is None or one.configuration is None:
         raise EvaluationError(f"{one.name}: there is no scanner")

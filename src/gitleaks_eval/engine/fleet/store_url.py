@@ -25,7 +25,7 @@ class UrlFiles:
             raise InputError(f"--store {printable(shown(url))}: {printable(str(error))}") from None
 
     def read(self, name: str) -> bytes | None:
-        """The content of a file; None where there is none that can be read."""
+        """Return the content of a file; None where there is none that can be read."""
         try:
             with self._files.open(f"{self._root}/{name}", "rb") as file:
                 content: bytes = file.read(LARGEST_JSON + 1)

@@ -9,7 +9,7 @@ from gitleaks_eval.engine.fleet.store import Files, Folder
 
 
 def files_at(named: str | None, base: Path, default: Path) -> Files:
-    """The files of a store, at a path or URL that the user named, else in the folder `default`.
+    """Return the files of a store, at a path or URL that the user named, else in the folder `default`.
 
     Raises:
         InputError: when it cannot be used.

@@ -163,7 +163,7 @@ class Worker:
         return Compared(pair, document, "", lost, better) if unit.truths else Compared(pair, document)
 
     def _said(self, problem: str, folder: Path) -> str:
-        """The problem as it is the same for every worker: without its private folders."""
+        """Return the problem as it is the same for every worker: without its private folders."""
         for private in (folder, self.folder):
             problem = problem.replace(f"{private}/", "").replace(str(private), "…")
         return printable(problem)
@@ -185,7 +185,7 @@ def _moved(bench: Bench, folder: Path) -> Bench:
 
 
 def _of_truth(session: Session, pair: Pair, truths: Sequence[Scenario]) -> tuple[int, int]:
-    """How many labelled secrets the candidate loses, and what it does better, by the labels."""
+    """Return how many labelled secrets the candidate loses, and what it does better, by the labels."""
     lost = better = 0
     for truth in truths:
         matchings = []

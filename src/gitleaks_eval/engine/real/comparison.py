@@ -28,7 +28,7 @@ from gitleaks_eval.scoring.real_differences import (
 
 
 def compared_repositories(session: Session, baseline: str, candidate: str) -> Real:
-    """What a candidate differs in from another on all real repositories of the run.
+    """Return what a candidate differs in from another on all real repositories of the run.
 
     One that could not be evaluated for one of the two is a problem: nothing is known of it.
     """
@@ -48,7 +48,7 @@ def _compared_or_problem(
 
 
 def compared_repository(session: Session, baseline: str, candidate: str, repository: RealRepository) -> RealComparison:
-    """What a candidate differs in from another on one repository, with the cause of each difference.
+    """Return what a candidate differs in from another on one repository, with the cause of each difference.
 
     Raises:
         EvaluationError: when one of the two could not scan it; it names the candidate.

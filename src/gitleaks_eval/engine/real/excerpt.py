@@ -31,7 +31,7 @@ class Known(NamedTuple):
 
 
 def files_of(clone: Path, findings: Iterable[tuple[str, Known]], seconds: float) -> Files:
-    """The distinct contents, by path, of the files that the findings stand in, as their commits have them.
+    """Return the distinct contents, by path, of the files that the findings stand in, as their commits have them.
 
     `findings` are commits and what is known there. Of those that are known alike one is enough. What is too large is
     left out, and so is a path that is masked.

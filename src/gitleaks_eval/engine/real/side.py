@@ -104,7 +104,7 @@ class Side:
         return printable(f"{self.name}'s own allowlist{which} ({entry.kind})")
 
     def titled(self, rules: Collection[str]) -> dict[str, list[Entry]]:
-        """The entries that may be about one of these rules, by what they are called."""
+        """Return the entries that may be about one of these rules, by what they are called."""
         found: defaultdict[str, list[Entry]] = defaultdict(list)
         for entry in self.entries:
             if not entry.rule_ids or not set(entry.rule_ids).isdisjoint(rules):
@@ -112,7 +112,7 @@ class Side:
         return dict(found)
 
     def without_rule(self, rule_id: str) -> str:
-        """How it is said that this rule is not in force."""
+        """Return how it is said that this rule is not in force."""
         off = next((one for one in self.subject.effective.switched_off if one.rule_id == rule_id), None)
         if off and off.layer is not None and off.address:
             file = self.subject.layers[off.layer].file
@@ -121,12 +121,12 @@ class Side:
         return printable(f"no such rule with {self.name}" + (f"; {', '.join(renamed)} is there" if renamed else ""))
 
     def without(self, titles: Iterable[str]) -> Layers:
-        """The layers without the entries of these titles."""
+        """Return the layers without the entries of these titles."""
         titled = self._all_titled
         return without(self.subject.layers, [entry.spot for title in titles for entry in titled[title]])
 
     def with_keys_of(self, other: "Side", rules: Collection[str], keys: Sequence[str]) -> Layers | None:
-        """The layers with some keys of these rules as the other has them; None where they are the same."""
+        """Return the layers with some keys of these rules as the other has them; None where they are the same."""
         changed: dict[str, dict[str, Any]] = {}
         for rule_id in sorted(rules & self.rules.keys() & other.rules.keys()):
             mine, theirs = dict(self.rules[rule_id].table), other.rules[rule_id].table
@@ -138,20 +138,20 @@ class Side:
         return self._with(changed) if changed else None
 
     def with_rules_of(self, other: "Side", rules: Collection[str]) -> Layers | None:
-        """The layers with these rules as the other has them."""
+        """Return the layers with these rules as the other has them."""
         both = rules & self.rules.keys() & other.rules.keys()
         return self._with({rule_id: dict(other.rules[rule_id].table) for rule_id in sorted(both)}) if both else None
 
     def whole(self) -> Layers:
-        """All layers, written out: also for a scanner whose own rules are others."""
+        """Return all layers, written out: also for a scanner whose own rules are others."""
         return tuple(replace(layer, changed=True) for layer in self.subject.layers)
 
     def with_depth(self, depth: int) -> "Side":
-        """The same with another decode depth."""
+        """Return the same with another decode depth."""
         return replace(self, scanner=replace(self.scanner, decode_depth=depth))
 
     def seen(self, repository: BuiltRepository, layers: Layers | None = None) -> set[Known]:
-        """What is found in a repository with the configuration under test, or with other layers.
+        """Return what is found in a repository with the configuration under test, or with other layers.
 
         Each finding is known twice, on its line and on any.
 
@@ -188,7 +188,7 @@ class Side:
 
 
 def side_of(session: Session, name: str, repository: RealRepository, folder: Path, budget: Budget) -> "Side":
-    """A candidate of the run in a repository, with a budget of scans to explain what it does not report.
+    """Return a candidate of the run in a repository, with a budget of scans to explain what it does not report.
 
     Raises:
         EvaluationError: when it has no scanner, or none for this repository.

@@ -56,7 +56,7 @@ class Looked:
 
 @contextmanager
 def cloned(repository: RealRepository, commit: str, settings: Settings) -> Iterator[tuple[Path, str]]:
-    """A private clone of a repository at a commit (empty: that of HEAD), and the id of the commit.
+    """Yield a private clone of a repository at a commit (empty: that of HEAD), and the id of the commit.
 
     Raises:
         EvaluationError: when it cannot be cloned, or does not have the commit.

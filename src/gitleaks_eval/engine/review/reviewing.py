@@ -40,7 +40,7 @@ class ShownLine:
 
 
 def groups(findings: Sequence[LabelledFinding]) -> list[Group]:
-    """The findings that wait for a label: those of one secret together, else those of one rule in one folder."""
+    """Return the findings that wait for a label: those of one secret together, else those of one rule in one folder."""
     waiting = [one for one in findings if one.label == UNREVIEWED and not one.stale]
     often = Counter(one.secret for one in waiting)
     grouped: defaultdict[tuple[str, str], list[LabelledFinding]] = defaultdict(list)
@@ -67,7 +67,7 @@ class Context:
     seconds: float
 
     def around(self, findings: Sequence[LabelledFinding]) -> Iterator[list[ShownLine]]:
-        """The lines around each finding as it was committed; none where its file cannot be read.
+        """Yield the lines around each finding as it was committed; none where its file cannot be read.
 
         Raises:
             EvaluationError: when git cannot read the repository.

@@ -61,7 +61,7 @@ class NewFile:
 
 
 def rule_named(one: SingleCandidate, rule_id: str) -> Rule:
-    """The rule in force with this id.
+    """Return the rule in force with this id.
 
     Raises:
         InputError: when there is none; it names those that look like it.
@@ -75,7 +75,7 @@ def rule_named(one: SingleCandidate, rule_id: str) -> Rule:
 
 
 def rule_tests(one: SingleCandidate, rule: Rule) -> Iterator[Tried]:
-    """What is asked of a rule: that it finds samples made from its own regex, and what users wrote of it.
+    """Yield what is asked of a rule: that it finds samples made from its own regex, and what users wrote of it.
 
     Raises:
         EvaluationError: when a scan fails.
@@ -86,7 +86,7 @@ def rule_tests(one: SingleCandidate, rule: Rule) -> Iterator[Tried]:
 
 
 def _written(one: SingleCandidate, rule: Rule) -> Iterator[Tried]:
-    """How the tests of the rule end that stand beside the configuration."""
+    """Yield how the tests of the rule end that stand beside the configuration."""
     besides = files_beside(one.subject.configuration)
     named = [name for name, _, test in named_tests(besides, one.root) if test.rule_id == rule.id]
     if not named:
@@ -126,13 +126,13 @@ def _fires(one: SingleCandidate, rule: Rule) -> Tried:
 
 
 def _instead(rule: Rule, made: Sequence[Sample], findings: Findings) -> str:
-    """What a rule of the user's reports that is not its value."""
+    """Return what a rule of the user's reports that is not its value."""
     each = zip(made, reported_instead(made, findings), strict=True) if rule.own else ()
     return next((instead_text(rule, sample, secrets) for sample, secrets in each if secrets), "")
 
 
 def newly_reported(one: SingleCandidate, rule: Rule, repository: RealRepository) -> Sequence[NewFile]:
-    """What is reported in a repository for this rule alone: without it no rule reports the same place.
+    """Return what is reported in a repository for this rule alone: without it no rule reports the same place.
 
     It is cloned first and never scanned in place.
 

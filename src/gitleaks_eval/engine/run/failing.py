@@ -20,7 +20,7 @@ def why_failing(  # noqa: PLR0913 - each is a word of its own
     allows_unreadable: bool = False,
     accepted: Collection[str] = (),
 ) -> list[str]:
-    """Each reason for which the run must not end with status 0; empty where it may.
+    """Return each reason for which the run must not end with status 0; empty where it may.
 
     `runs` are by the name of the candidate; `judged` is the decision with judges that ran alone. `compares` says that
     the run was to compare, also where it could not; with `accepts_review` a REVIEW ends well, with `allows_unreadable`

@@ -54,7 +54,7 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
     other_failures: Sequence[str] = (),
     selects: bool = True,
 ) -> Run:
-    """What the checks of a candidate amount to.
+    """Return what the checks of a candidate amount to.
 
     `own` is how many checks of a user's own there are, selected or not; `broken` says why the run is not complete;
     `other_failures` are the tests that failed and are none of ours; `selects` says that the user left tests out.
@@ -120,7 +120,7 @@ def _dropped(asked: int, recorded: int) -> str:
 
 
 def _coverage(session: Session, candidate: Candidate, cases: Sequence[Case]) -> tuple[Coverage | None, str]:
-    """What the survey of a candidate says, and why it says nothing where it was to; `cases` are its tests.
+    """Return what the survey of a candidate says, and why it says nothing where it was to; `cases` are its tests.
 
     Where its scanner's own rules cannot be read there may be no test that asks for it: then it is made now, for nobody
     must believe that nothing is hidden.
@@ -168,7 +168,7 @@ def explain_misses(session: Session, runs: Mapping[str, Run]) -> None:
 
 
 def tell_judges(session: Session, runs: Mapping[str, Run]) -> Mapping[str, Run]:
-    """The runs with what judges that run alone later are told, where one whole run is all there is."""
+    """Return the runs with what judges that run alone later are told, where one whole run is all there is."""
     if len(runs) != 1 or any(run.partial for run in runs.values()) or session.settings.analyses is not None:
         return runs
     ((name, run),) = runs.items()
@@ -194,7 +194,7 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
     compared_with = settings.candidates if saved else settings.candidates[1:]
 
     def real(before: str, after: str) -> Real:
-        """What two candidates differ in on real repositories; a saved report has no values to compare."""
+        """Return what two candidates differ in on real repositories; a saved report has no values to compare."""
         if saved and before == saved.name:
             return Real(notes=(NO_VALUES,) if session.repositories else ())
         keys = {shown: name for name, shown in names.items()}
@@ -224,7 +224,7 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
 
 
 def _with_secrets(pair: Pair, run: Run | None) -> Pair:
-    """The pair with the expected secrets that each wider entry hides, beside what it hides of the survey."""
+    """Return the pair with the expected secrets that each wider entry hides, beside what it hides of the survey."""
     if run is None or not pair.moves.widened:
         return pair
     hidden, told = count_hidden(run), []

@@ -32,7 +32,7 @@ def subject_masks(unit: Unit, stop: threading.Event | None = None) -> Masks:
 
 
 def masks_made(bench: Bench, name: str) -> Masks:
-    """The masks of a subject that has been looked at already; none where it has not."""
+    """Return the masks of a subject that has been looked at already; none where it has not."""
     path = product_of(masks_place(bench, name))
     return Masks(**json.loads(path.read_bytes())) if path.exists() else Masks()
 
@@ -54,7 +54,7 @@ def _made(unit: Unit, stop: threading.Event | None) -> Masks:
 
 
 def _hidden(unit: Unit, bench: Bench, found: Reported, stop: threading.Event | None) -> set[str]:
-    """The secrets that come to light without the entries that only hide, where a corpus expects what is missed.
+    """Return the secrets that come to light without the entries that only hide, where a corpus expects what is missed.
 
     The values of labelled secrets are not known, and a name may hold one.
     """

@@ -57,7 +57,7 @@ def leave_findings(bench: Bench, name: str, found: Reported, document: Mapping[s
 
 
 def read_findings(bench: Bench, name: str) -> FoundInReal | None:
-    """What a candidate left; None where its scan failed."""
+    """Return what a candidate left; None where its scan failed."""
     path = _path(bench, name)
     if not path.exists():
         return None
@@ -95,7 +95,7 @@ class Keyed:
         return self._known[text]
 
     def finding(self, raw: Mapping[str, Any], shown: Mapping[str, Any]) -> RealFinding:
-        """A finding of a report, as its analysis shows it."""
+        """Return a finding of a report, as its analysis shows it."""
         return RealFinding(
             commit=shown["commit_hash"],
             file_path=shown["file_path"],

@@ -33,7 +33,7 @@ class Own:
 
 
 def own_configuration(cloned: Clone, scanner: Scanner, seconds: float) -> Own:
-    """The configuration that a scanner would find at the root of the commit, with what it extends there.
+    """Return the configuration that a scanner would find at the root of the commit, with what it extends there.
 
     Without one it is the scanner's own.
 
@@ -54,7 +54,7 @@ def own_configuration(cloned: Clone, scanner: Scanner, seconds: float) -> Own:
 
 
 def own_scanner(scanner: Scanner, cloned: Clone, seconds: float) -> tuple[Own, Scanner]:
-    """The configuration that a repository brings along, and the scanner with it.
+    """Return the configuration that a repository brings along, and the scanner with it.
 
     Raises:
         EvaluationError: as `own_configuration`.

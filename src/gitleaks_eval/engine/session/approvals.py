@@ -43,7 +43,7 @@ def identity(session: Session, name: str, own: str = "") -> str | None:
 
 
 def baseline_identity(session: Session) -> str | None:
-    """What an approval is pinned to on the side of the baseline.
+    """Return what an approval is pinned to on the side of the baseline.
 
     A saved one does not keep the bytes of its scanner: it is what it says of scanner, version, configuration and flags.
     """
@@ -58,7 +58,7 @@ def baseline_identity(session: Session) -> str | None:
 
 
 def with_approvals(session: Session, baseline: str, candidate: str, real: Real) -> Real:
-    """The same, with the groups that people have approved for these two candidates."""
+    """Return the same, with the groups that people have approved for these two candidates."""
     approvals = [one for beside in session.all_beside() for one in beside.approvals]
     if not approvals:
         return real
@@ -67,7 +67,7 @@ def with_approvals(session: Session, baseline: str, candidate: str, real: Real) 
 
 
 def _pins(session: Session, baseline: str, candidate: str, real: Real) -> dict[str, Pins]:
-    """What approvals are pinned to in each repository: both candidates may have its own configuration."""
+    """Return what approvals are pinned to in each repository: both candidates may have its own configuration."""
     known = {
         one.own: (identity(session, baseline, one.own[0]), identity(session, candidate, one.own[1]))
         for one in real.compared
@@ -76,7 +76,7 @@ def _pins(session: Session, baseline: str, candidate: str, real: Real) -> dict[s
 
 
 def upgrades_of(session: Session, candidate: str) -> tuple[Upgrade, ...]:
-    """What people have accepted that a candidate no longer finds of what the baseline does."""
+    """Return what people have accepted that a candidate no longer finds of what the baseline does."""
     pinned = baseline_identity(session), identity(session, candidate)
     return tuple(
         one for beside in session.all_beside() for one in beside.upgrades if (one.baseline, one.candidate) == pinned
@@ -91,7 +91,7 @@ def written_in(session: Session) -> Path:
 def group_items(
     session: Session, candidate: str, real: Real, group: Group, said: Mapping[str, str]
 ) -> Iterator[tuple[Group, dict[str, Any]]]:
-    """The lines that approve a group between the first candidate and another, each with the part that it is for.
+    """Yield the lines that approve a group between the first candidate and another, each with the part that it is for.
 
     One, or where repositories are scanned with their own configuration, one for all that have the same. `said` is why
     and since when.
@@ -106,12 +106,12 @@ def group_items(
 
 
 def is_masked(group: Group) -> bool:
-    """Whether the id of its rule is masked: then nobody can tell it from another one that is."""
+    """Return whether the id of its rule is masked: then nobody can tell it from another one that is."""
     return MASK in group.rule_id
 
 
 def group_item(group: Group, pinned: Mapping[str, str | None], said: Mapping[str, str]) -> dict[str, Any]:
-    """The line that approves a group and no other, `pinned` to both candidates; `said` is why and since when."""
+    """Return the line that approves a group and no other, `pinned` to both candidates; `said` is why and since when."""
     return {
         "kind": group.kind,
         # Each is read as a pattern.
@@ -128,11 +128,11 @@ def group_item(group: Group, pinned: Mapping[str, str | None], said: Mapping[str
 def upgrade_item(
     session: Session, candidate: str, rules: tuple[str, ...], places: tuple[str, ...], said: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The line that accepts what another build no longer finds; `said` is why and since when."""
+    """Return the line that accepts what another build no longer finds; `said` is why and since when."""
     lost = {"rules": list(rules), "places": list(places)}
     return {**{key: found for key, found in lost.items() if found}, **pinned_to(session, candidate), **said}
 
 
 def pinned_to(session: Session, candidate: str) -> dict[str, str | None]:
-    """What a line says of the baseline and of a candidate that it holds for."""
+    """Return what a line says of the baseline and of a candidate that it holds for."""
     return {"baseline": baseline_identity(session), "candidate": identity(session, candidate)}

@@ -40,7 +40,7 @@ class SingleCandidate:
 
 @contextmanager
 def single_candidate(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> Iterator[SingleCandidate]:
-    """The one candidate of these settings; what it needs stands in a private folder, which is removed.
+    """Yield the one candidate of these settings; what it needs stands in a private folder, which is removed.
 
     Raises:
         InputError: when there are several candidates.

@@ -76,7 +76,7 @@ class Trial:
 
 
 def read_candidates(root: Root) -> tuple[Candidate, ...]:
-    """The candidates that options, ini file or pyproject.toml name; the first is the baseline of a comparison.
+    """Return the candidates that options, ini file or pyproject.toml name; the first is the baseline of a comparison.
 
     Raises:
         InputError: when a value, or a file that it names, is wrong on sight, or two have one name.
@@ -109,7 +109,7 @@ def _scanner_choices(root: Root) -> list[tuple[str, ScannerChoice]]:
 
 
 def _flags(root: Root) -> list[tuple[str, tuple[str, ...]]]:
-    """The flags of each candidate with a name for them: what they are, as part of a node id and of a folder."""
+    """Return the flags of each candidate with a name for them: what they are, as part of a node id and of a folder."""
     named = given(root, "args")
     read = [read_arguments(text, named.named_by) for text in _texts(named)] if named else [()]
     return [(re.sub(r"[^\w.@+=]+", "-", " ".join(args)).strip("-.")[:NAME_AT_MOST] or "no-args", args) for args in read]
@@ -265,7 +265,7 @@ def folder_name(name: str) -> str:
 
 
 def _folders(names: Iterable[str]) -> list[str]:
-    """A folder for each name (empty for an empty one) that no other candidate and no report has."""
+    """Return a folder for each name (empty for an empty one) that no other candidate and no report has."""
     used, folders = set(_RESERVED), []
     for name in names:
         stem = folder_name(name) if name else ""

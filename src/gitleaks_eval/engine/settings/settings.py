@@ -257,7 +257,7 @@ def _refuse_overwriting(saved: Given, reports: Iterable[Path]) -> None:
 
 
 def accepts_review(root: Root) -> bool:
-    """Whether what is to review does not fail a comparison.
+    """Return whether what is to review does not fail a comparison.
 
     Raises:
         InputError: when the option has another value.
@@ -271,7 +271,7 @@ def accepts_review(root: Root) -> bool:
 
 
 def _seed(value: Given | None) -> str:
-    """A number without a sign, as text; `random` is one that nobody knows before."""
+    """Return a number without a sign, as text; `random` is one that nobody knows before."""
     if value is None:
         return DEFAULT_SEED
     named = str(value.value)

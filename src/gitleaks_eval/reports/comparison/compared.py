@@ -78,17 +78,17 @@ class Compared:
         return {name: replace(run, narrowed=lost[name]) for name, run in self.runs.items() if name in lost}
 
     def hidden_by(self, pair: Pair, lost: Difference) -> str | None:
-        """Which entry of the candidate's configuration hides a finding that it lost."""
+        """Return which entry of the candidate's configuration hides a finding that it lost."""
         key = (pair.candidate, lost.scenario, lost.file_path, lost.line_number or 0, lost.rule_id)
         return self.hidden.get(key)
 
     def judged_as(self, pair: Pair) -> PairVerdict | None:
-        """What the pairwise judge says of a pair with the baseline, where it was asked."""
+        """Return what the pairwise judge says of a pair with the baseline, where it was asked."""
         return None if pair.neighbour else self.judged.get((pair.baseline, pair.candidate))
 
 
 def comparison_json(compared: Compared) -> bytes:
-    """The comparison as JSON, one difference a line; it follows schemas/comparison.schema.json."""
+    """Return the comparison as JSON, one difference a line; it follows schemas/comparison.schema.json."""
     pieces = with_long_lists(
         {
             "schema_version": COMPARISON_SCHEMA_VERSION,
@@ -106,12 +106,12 @@ def comparison_json(compared: Compared) -> bytes:
 
 
 def comparison_markdown(compared: Compared) -> bytes:
-    """The comparison as Markdown: candidates, verdicts, differences, and an error book."""
+    """Return the comparison as Markdown: candidates, verdicts, differences, and an error book."""
     return ("\n".join(_markdown_lines(compared)) + "\n").encode("utf-8", "backslashreplace")
 
 
 def against(pair: Pair) -> str:
-    """The names of the two, for people."""
+    """Return the names of the two, for people."""
     return f"{pair.candidate} against {pair.baseline}"
 
 
@@ -139,7 +139,7 @@ def _figures(counts: Counts) -> dict[str, Any]:
 
 
 def corpora_of(one: Evaluated) -> Iterable[tuple[str, Counts]]:
-    """The figures of each corpus, by its name."""
+    """Return the figures of each corpus, by its name."""
     return one.of_corpora().by_scenario.items()
 
 
@@ -167,7 +167,7 @@ def _pair(pair: Pair, compared: Compared) -> str:
 
 
 def place_of(one: Difference) -> str:
-    """The file and line of a difference."""
+    """Return the file and line of a difference."""
     if one.line_number is None:
         return "(by count: its ground truth lists no findings)"
     return f"{one.file_path}:{one.line_number}"
@@ -211,7 +211,7 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
 
 
 def _moved_rules(pair: Pair) -> Iterator[str]:
-    """All rules whose samples one of the two alone finds; the verdict's line names the first of them."""
+    """Yield all rules whose samples one of the two alone finds; the verdict's line names the first of them."""
     for title, rules in (("Rules lost", pair.moves.rules_lost), ("Rules gained", pair.moves.rules_gained)):
         if rules:
             yield ""
@@ -219,7 +219,7 @@ def _moved_rules(pair: Pair) -> Iterator[str]:
 
 
 def _rule_table(title: str, candidates: Sequence[Evaluated], metrics: Sequence[Metrics]) -> Iterator[str]:
-    """What each candidate makes of each rule: found of expected, and what is wrong or unlabelled."""
+    """Yield what each candidate makes of each rule: found of expected, and what is wrong or unlabelled."""
     rules = sorted({rule for one in metrics for rule in one.by_rule})
     rows = [[rule, *(_rule_cell(one.by_rule.get(rule)) for one in metrics)] for rule in rules]
     yield from _table(title, ["Rule", *(markdown(one.name) for one in candidates)], rows)
@@ -293,7 +293,7 @@ def _difference_cells(one: Difference) -> list[str]:
 
 
 def _reported(one: Difference, line: int | None, rule_id: str | None, severity: str | None) -> str:
-    """What was reported of a finding, as far as it is not as expected."""
+    """Return what was reported of a finding, as far as it is not as expected."""
     if rule_id is None:
         return "-"
     renamed = "the same rule, renamed" if alias_of(one.rule_id, rule_id) else ""
@@ -345,7 +345,7 @@ def _table(
 
 
 def _place_rows(candidates: Sequence[Evaluated]) -> list[tuple[str, list[bool | None]]]:
-    """Each place that one of the candidates was asked, and whether each of them sees it (None: not asked)."""
+    """Return each place that one of the candidates was asked, and whether each of them sees it (None: not asked)."""
     maps = [one.surveyed.places if one.surveyed else {} for one in candidates]
     return [
         (title, [one.get(title) for one in maps]) for title in dict.fromkeys(title for one in maps for title in one)
@@ -353,7 +353,7 @@ def _place_rows(candidates: Sequence[Evaluated]) -> list[tuple[str, list[bool | 
 
 
 def _places_json(candidates: Sequence[Evaluated]) -> list[str]:
-    """A line a place: its title, and by the name of a candidate whether it is seen (null: not asked)."""
+    """Return a line a place: its title, and by the name of a candidate whether it is seen (null: not asked)."""
     return [
         json.dumps(
             json_value(

@@ -31,7 +31,7 @@ class Told:
 
 
 def told(judged: Mapping[str, Any], baseline: str = "the baseline", candidate: str = "the candidate") -> Told:
-    """The words for the `judge` of a pair in comparison.json; who is compared is called as is said here."""
+    """Return the words for the `judge` of a pair in comparison.json; who is compared is called as is said here."""
     return Told(
         _said(baseline, candidate, judged),
         "numbers alone"
@@ -49,7 +49,7 @@ def told(judged: Mapping[str, Any], baseline: str = "the baseline", candidate: s
 
 
 def pair_judge_lines(baseline: str, candidate: str, judged: PairVerdict, verbosity: int) -> Iterator[str]:
-    """What was judged, and with `-v` why."""
+    """Yield what was judged, and with `-v` why."""
     one = told(judged.as_json(), baseline, candidate)
     yield printable(f"judge (advisory)  {candidate} against {baseline}: {', '.join((one.said, *one.notes))}")
     if verbosity > 0:
@@ -62,7 +62,7 @@ def pair_judge_lines(baseline: str, candidate: str, judged: PairVerdict, verbosi
 
 
 def pair_judge_markdown(judged: PairVerdict) -> Iterator[str]:
-    """The section of a pair, below its tables."""
+    """Yield the section of a pair, below its tables."""
     one = told(judged.as_json())
     yield ""
     yield f"### {TITLE}"

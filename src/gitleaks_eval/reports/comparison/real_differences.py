@@ -22,12 +22,12 @@ _TITLES = {SEVERITY_CHANGED: "of another severity"}
 
 
 def real_json(real: Real) -> list[dict[str, Any]]:
-    """The repositories of a pair, as comparison.json has them."""
+    """Return the repositories of a pair, as comparison.json has them."""
     return [_comparison(one) for one in real.compared]
 
 
 def real_lines(real: Real) -> Iterator[str]:
-    """A line a repository that differs, one for all others, and at most eleven for what differs."""
+    """Yield a line a repository that differs, one for all others, and at most eleven for what differs."""
     alike = [one for one in real.compared if not one.differs]
     if alike:
         names = few([one.repository for one in alike], 3)
@@ -43,7 +43,7 @@ def real_lines(real: Real) -> Iterator[str]:
 
 
 def _group_lines(found: Sequence[Group]) -> Iterator[str]:
-    """A line for each of the largest groups; where there are too many, one for all rules of a kind and cause."""
+    """Yield a line for each of the largest groups; where there are too many, one for all rules of a kind and cause."""
     if len(found) > GROUPS_AT_MOST:
         found = _by_cause(found)
     yield from map(group_text, found[:GROUPS_AT_MOST])
@@ -66,7 +66,7 @@ def _by_cause(found: Iterable[Group]) -> list[Group]:
 
 
 def real_markdown(real: Real) -> Iterator[str]:
-    """The sections of a pair: repositories, groups by rule and cause, and each secret that differs."""
+    """Yield the sections of a pair: repositories, groups by rule and cause, and each secret that differs."""
     if not real.compared:
         return
     columns = ("Same", "Lost", "New", "Moved", "Relabelled", "Of another severity")
@@ -93,7 +93,7 @@ def _groups_markdown(real: Real) -> Iterator[str]:
 
 
 def group_row(group: Group) -> list[str]:
-    """The first cells of a group in a table: findings, those in HEAD, kind, rule and cause."""
+    """Return the first cells of a group in a table: findings, those in HEAD, kind, rule and cause."""
     cells = [kind_title(group.kind), _rules(group.rule_id, group), group.cause or UNPROVEN]
     return [str(group.count), str(group.in_head), *cells]
 
@@ -119,7 +119,7 @@ def _secrets_markdown(real: Real) -> Iterator[str]:
 
 
 def failed_text(real: Real) -> str:
-    """What the test of a repository says: how much differs, and the largest groups that nobody has approved."""
+    """Return what the test of a repository says: how much differs, and the largest groups that nobody has approved."""
     lines = [*map(row_numbers, real.compared), *_group_lines(real.to_review())]
     return "\n  ".join(map(printable, lines))
 
@@ -176,7 +176,7 @@ def group_text(one: Group) -> str:
 
 
 def kind_title(kind: str) -> str:
-    """A kind of difference, as people read it."""
+    """Return a kind of difference, as people read it."""
     return _TITLES.get(kind, kind)
 
 
@@ -186,16 +186,16 @@ def _rules(rule_id: str, one: Group | RealDifference) -> str:
 
 
 def table_heading(title: str, headings: Sequence[str]) -> Iterator[str]:
-    """The first lines of a table in Markdown, with its title."""
+    """Yield the first lines of a table in Markdown, with its title."""
     yield from ("", f"### {title}", "", f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}")
 
 
 def table_row(cells: Iterable[str]) -> str:
-    """A row of a table in Markdown, escaped."""
+    """Return a row of a table in Markdown, escaped."""
     return f"| {' | '.join(map(markdown, cells))} |"
 
 
 def table_rest(total: int, where: str) -> Iterator[str]:
-    """How many rows of a table are left out, and in which file they are."""
+    """Yield how many rows of a table are left out, and in which file they are."""
     if total > ROWS_AT_MOST:
         yield from ("", f"{total - ROWS_AT_MOST} more: see {where}.")

@@ -26,7 +26,7 @@ _COLUMNS = (
 
 
 def parquet_pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The content of the file, from rows as lines of JSON; what differs nowhere has a row without a kind.
+    """Yield the content of the file, from rows as lines of JSON; what differs nowhere has a row without a kind.
 
     What is in memory is bounded, whatever the number of rows.
     """

@@ -13,7 +13,7 @@ COMPARED, INCOMPLETE = "compared", "incomplete"
 
 
 def row_line(row: RepositoryRow) -> bytes:
-    """A row as one line of JSON, ASCII alone."""
+    """Return a row as one line of JSON, ASCII alone."""
     document = {
         "number": row.number,
         "repository": row.repository,
@@ -26,7 +26,7 @@ def row_line(row: RepositoryRow) -> bytes:
 
 
 def read_row(line: bytes) -> RepositoryRow:
-    """The row of a line.
+    """Return the row of a line.
 
     Raises:
         DocumentError: when it is none.
@@ -67,7 +67,7 @@ class Spool:
         self._end += len(line)
 
     def lines(self) -> Iterator[bytes]:
-        """The rows in the order of the list."""
+        """Yield the rows in the order of the list."""
         for number in sorted(self._places):
             place, length = self._places[number]
             self._file.seek(place)
@@ -75,13 +75,13 @@ class Spool:
 
 
 def comparison_json(one: RealComparison) -> dict[str, Any]:
-    """A comparison, as comparison.json has it."""
+    """Return a comparison, as comparison.json has it."""
     (document,) = real_json(Real((one,)))
     return document
 
 
 def read_comparison(document: Mapping[str, Any]) -> RealComparison:
-    """The comparison of a document.
+    """Return the comparison of a document.
 
     Raises:
         LookupError, TypeError, ValueError: when it is none.

@@ -62,14 +62,14 @@ class Shard:
 
 
 def is_of_shard(repository: int, number: int, of: int) -> bool:
-    """Whether a repository (from 0) belongs to a shard (from 1)."""
+    """Return whether a repository (from 0) belongs to a shard (from 1)."""
     return repository % of == number - 1
 
 
 def shard_pieces(
     question: Question, shard: tuple[int, int], rows: Iterable[bytes], lines: Mapping[LineKey, Sequence[str]]
 ) -> Iterator[bytes]:
-    """The content of the file of a shard."""
+    """Yield the content of the file of a shard."""
     said = {"tool": TOOL, "schema_version": SHARD_SCHEMA_VERSION, "shard": list(shard), "question": asdict(question)}
     first = _line(said)
     digest, count = hashlib.sha256(first), 0
@@ -83,7 +83,7 @@ def shard_pieces(
 
 
 def read_shards(paths: Sequence[Path]) -> list[Shard]:
-    """The shards of these files, in order, if together they are one run.
+    """Return the shards of these files, in order, if together they are one run.
 
     Raises:
         InputError: when a file cannot be read, or is none of a shard.
@@ -105,7 +105,7 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
 
 
 def shard_rows(shard: Shard, lines: dict[LineKey, Sequence[str]]) -> Iterator[tuple[RepositoryRow, bytes]]:
-    """The rows of a shard, each with its line; the lines of configurations that it names are added to `lines`.
+    """Yield the rows of a shard, each with its line; the lines of configurations that it names are added to `lines`.
 
     Raises:
         InputError: when the file is damaged, or lacks a repository of its own; the rows before were given out.
@@ -181,7 +181,7 @@ def _approval(said: Mapping[str, Any]) -> Approval:
 
 
 def _difference(one: Shard, other: Shard) -> str:
-    """What two shards differ in that are of two runs; empty where they may be of one.
+    """Return what two shards differ in that are of two runs; empty where they may be of one.
 
     Titles may differ: they say how each machine has come by its scanner.
     """

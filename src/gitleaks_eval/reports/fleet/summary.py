@@ -44,14 +44,14 @@ class FleetReport:
     lines: Mapping[LineKey, Sequence[str]] = field(default_factory=dict)
 
     def lines_of(self, one: Judged, cause: Cause) -> list[str]:
-        """The lines of configurations that would change what a cause says."""
+        """Return the lines of configurations that would change what a cause says."""
         pair = (one.tally.baseline, one.tally.candidate)
         found = (self.lines.get((*pair, cause.kind, cause.cause, rule), ()) for rule in cause.rules)
         return list(dict.fromkeys(line for lines in found for line in lines))
 
 
 def fleet_lines(report: FleetReport) -> Iterator[str]:
-    """The first screen: a verdict a candidate, what could not be compared, and the largest causes."""
+    """Yield the first screen: a verdict a candidate, what could not be compared, and the largest causes."""
     for one in report.judged:
         tally = one.tally
         yield printable(f"{one.verdict}  {tally.candidate} against {tally.baseline}: {'; '.join(one.reasons())}")

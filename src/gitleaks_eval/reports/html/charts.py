@@ -65,7 +65,7 @@ def scatter(points: Sequence[Point]) -> list[Mark]:
 
 
 def trend(name: str, values: Sequence[tuple[str, float | None]]) -> Line:
-    """A row of numbers over time, from its least to its largest; where there is none, there is no mark."""
+    """Return a row of numbers over time, from its least to its largest; where there is none, there is no mark."""
     there = [value for _, value in values if value is not None]
     low, high = min(there, default=0.0), max(there, default=0.0)
     step = (RIGHT - LEFT) / max(1, len(values) - 1)
@@ -80,6 +80,6 @@ def trend(name: str, values: Sequence[tuple[str, float | None]]) -> Line:
 
 
 def _height(value: float, low: float, high: float) -> float:
-    """What never changes stands in the middle: at the foot it would look like nothing."""
+    """Return what never changes stands in the middle: at the foot it would look like nothing."""
     share = (value - low) / (high - low) if high > low else 1 / 2
     return round(BOTTOM - share * (BOTTOM - TOP), 1)

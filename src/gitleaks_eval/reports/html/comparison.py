@@ -74,19 +74,19 @@ class Row:
 
 
 def worst(verdicts: Sequence[str]) -> str:
-    """The verdict that leads."""
+    """Return the verdict that leads."""
     return next((word for word in WORST_FIRST if word in verdicts), "INCOMPLETE")
 
 
 def next_of(verdict: str) -> str:
-    """What to do now."""
+    """Return what to do now."""
     return _NEXT[verdict]
 
 
 def numbers(
     candidates: Sequence[Document], reports: Mapping[str, Document], pairs: Sequence[Document] = ()
 ) -> list[tuple[str, list[Number]]]:
-    """What was tested and how well, a row a metric; differences are to the first candidate, the baseline."""
+    """Return what was tested and how well, a row a metric; differences are to the first candidate, the baseline."""
     tested = [
         {tile.title: tile for tile in tiles(reports[one["name"]])} if one["name"] in reports else {}
         for one in candidates
@@ -106,7 +106,7 @@ def numbers(
 
 
 def _real_times(name: str, pairs: Sequence[Document]) -> list[float]:
-    """The times that a candidate took for each real repository, in milliseconds."""
+    """Return the times that a candidate took for each real repository, in milliseconds."""
     as_candidate = [row["scan_ms"][1] for row in _timed(name, pairs)]
     # The baseline's are the same in each pair.
     first = next((pair for pair in pairs if pair["baseline"] == name), None)
@@ -139,7 +139,7 @@ def _tile(tile: Tile | None, baseline: Tile | None) -> Number:
 
 
 def _rate(one: Document, baseline: Document, name: str, of: Sequence[str]) -> Number:
-    """A rate; of too few secrets their number is said, and no difference."""
+    """Return a rate; of too few secrets their number is said, and no difference."""
     total = sum(one.get(count) or 0 for count in of)
     if one.get(name) is None or total < TELLING:
         return Number(f"too few to say (n={total})")
@@ -159,7 +159,7 @@ def _changed(value: float, before: float | None) -> Number:
 
 
 def _time(one: Document, baseline: Document, *, is_start: bool) -> Number:
-    """A time with how it differs; where it is mostly that of a start, it says nothing of repositories."""
+    """Return a time with how it differs; where it is mostly that of a start, it says nothing of repositories."""
     if one.get("scan_ms") is None:
         return Number("none")
     spread, known = one.get("scan_ms_spread"), baseline.get("scan_ms_spread")
@@ -176,7 +176,7 @@ def _time(one: Document, baseline: Document, *, is_start: bool) -> Number:
 
 
 def changes(pair: Document, report: Document) -> tuple[list[Group], list[Group]]:
-    """What is worse or differs of a pair, by kind and cause, and what is better; `report` is the candidate's."""
+    """Return what is worse or differs of a pair, by kind and cause, and what is better; `report` is the candidate's."""
     quotes: dict[str, str] = {}
     commands, begin = finding_commands(report), begin_of_names(report)
     bad = [*_differences(pair, _BAD, commands, report, quotes), *_surveyed(pair, begin, "lost")]
@@ -226,7 +226,7 @@ def _check(row: Document) -> Item:
 
 
 def real_groups(pair: Document) -> list[Group]:
-    """What differs in real repositories, by kind, rule and cause."""
+    """Return what differs in real repositories, by kind, rule and cause."""
     found = []
     for row in pair.get("real") or ():
         for kind, title in _KINDS.items():
@@ -246,7 +246,7 @@ def real_groups(pair: Document) -> list[Group]:
 
 
 def place_rows(places: Sequence[Document], names: Sequence[str]) -> list[Row]:
-    """A row a part of the map: of the places that any candidate sees, how many each of them sees."""
+    """Return a row a part of the map: of the places that any candidate sees, how many each of them sees."""
     by_region: defaultdict[str, list[Document]] = defaultdict(list)
     for row in places:
         family, _, case = str(row["place"]).partition(":")
@@ -264,7 +264,7 @@ def _seen(count: int, of: int) -> tuple[str, str]:
 
 
 def rule_rows(candidates: Sequence[Document], reports: Mapping[str, Document]) -> list[Row]:
-    """A row a rule: whether it fires, on how many samples, and its rates on planted secrets."""
+    """Return a row a rule: whether it fires, on how many samples, and its rates on planted secrets."""
     rules = [_rules(reports.get(one["name"]) or {}, one) for one in candidates]
     return [
         Row(name, [of_one.get(name, NOT_THERE) for of_one in rules])

@@ -41,7 +41,7 @@ class Tile:
 
 
 def under_test(document: Document) -> list[tuple[str, str]]:
-    """What was under test, as terms with their text."""
+    """Return what was under test, as terms with their text."""
     scanner = document.get("scanner") or {}
     named = [
         ("Scanner", " ".join(filter(None, (scanner.get("name"), scanner.get("version"))))),
@@ -60,7 +60,7 @@ def under_test(document: Document) -> list[tuple[str, str]]:
 
 
 def tiles(document: Document) -> list[Tile]:
-    """What was tested, in numbers; none where nothing was evaluated."""
+    """Return what was tested, in numbers; none where nothing was evaluated."""
     if nothing_evaluated(document):
         return []
     findings = _findings(document)
@@ -93,7 +93,7 @@ def _notes(counts: Mapping[str, int]) -> str:
 
 
 def verdict(document: Document) -> str:
-    """The word of the decision."""
+    """Return the word of the decision."""
     if decision := (document.get("summary") or {}).get("guarded_decision"):
         return str(decision)
     return "INCOMPLETE" if document.get("incomplete") else "NO DECISION"
@@ -112,7 +112,7 @@ def nothing_evaluated(document: Document) -> str:
 
 
 def why(document: Document) -> str:
-    """The decision in one sentence: all that keeps it from being the best."""
+    """Return the decision in one sentence: all that keeps it from being the best."""
     if nothing := nothing_evaluated(document):
         return f"Nothing was evaluated: {nothing}."
     said = [*map(str, document.get("reasons") or ()), *map(str, filter(None, [document.get("crashed")]))]
@@ -128,7 +128,7 @@ def why(document: Document) -> str:
 
 
 def next_action(document: Document) -> str:
-    """What to do now."""
+    """Return what to do now."""
     first = next(iter(document.get("next") or ()), "")
     if first and first != NOTHING_TO_MEND:
         return f"{first[0].upper()}{first[1:]}."

@@ -59,7 +59,7 @@ def grouped(found: Iterable[tuple[str, Item]], quoted: Callable[[str], str] = la
 
 
 def command(nodeid: str) -> str:
-    """The line that runs one test again; its options are those of the run."""
+    """Return the line that runs one test again; its options are those of the run."""
     if not nodeid:
         return ""
     name = nodeid.rpartition("::")[2]
@@ -78,7 +78,7 @@ def finding_commands(document: Document) -> dict[str, str]:
 
 
 def begin_of_names(document: Document) -> str:
-    """What the names of a candidate's tests begin with in a comparison: `8.30.1-`; nothing in a run of one."""
+    """Return what the names of a candidate's tests begin with in a comparison: `8.30.1-`; nothing in a run of one."""
     for row in document.get("results", ()):
         name = str(row.get("nodeid") or "").rpartition("[")[2].removesuffix("]")
         if name.endswith(f"-{row['scenario']}"):

@@ -23,7 +23,7 @@ _SHORTLY = ("Scanner", "SHA-256", "Configuration", "Command", "Arguments", "Aske
 
 
 def run_page(document: Document) -> Iterator[bytes]:
-    """The page of one evaluation report."""
+    """Return the page of one evaluation report."""
     tested = dict(under_test(document))
     name = " with ".join(tested[term] for term in ("Scanner", "Configuration") if tested.get(term))
     values = {"title": f"{verdict(document)}: {name}", "kept_in": "evaluation_report.json"}
@@ -31,7 +31,7 @@ def run_page(document: Document) -> Iterator[bytes]:
 
 
 def comparison_page(comparison: Document, reports: Mapping[str, Document]) -> Iterator[bytes]:
-    """The page of a comparison; `reports` has the evaluation report of each candidate of this run, by name."""
+    """Return the page of a comparison; `reports` has the evaluation report of each candidate of this run, by name."""
     deciding = [pair for pair in comparison["pairs"] if not pair.get("neighbour")]
     candidates = comparison["candidates"]
     names = [str(one["name"]) for one in candidates]
@@ -64,7 +64,7 @@ def comparison_page(comparison: Document, reports: Mapping[str, Document]) -> It
 
 
 def trend_page(documents: Sequence[Document]) -> Iterator[bytes]:
-    """A page about several evaluation reports, by date."""
+    """Return a page about several evaluation reports, by date."""
     runs = sorted(documents, key=lambda one: str(one.get("generated_at", "")))
     dates = [str(one.get("generated_at", ""))[:16].replace("T", " ") for one in runs]
     rows = {
@@ -90,7 +90,7 @@ def trend_page(documents: Sequence[Document]) -> Iterator[bytes]:
 
 
 def document_of(pieces: Iterable[bytes]) -> Document:
-    """A report that was rendered as JSON, as a document."""
+    """Return a report that was rendered as JSON, as a document."""
     document: Document = json.loads(b"".join(pieces))
     return document
 
@@ -158,7 +158,7 @@ def _page(template: str, values: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _hash(text: str) -> str:
-    """What a Content-Security-Policy calls a text that stands in the page."""
+    """Return what a Content-Security-Policy calls a text that stands in the page."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 

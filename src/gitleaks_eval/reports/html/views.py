@@ -103,12 +103,12 @@ class Grid:
 
 
 def heat(seen: int, of: int) -> str:
-    """How much is seen, from 0 (nothing) to 4 (all); `none` where nothing was to be seen."""
+    """Return how much is seen, from 0 (nothing) to 4 (all); `none` where nothing was to be seen."""
     return str(seen * 4 // of) if of else "none"
 
 
 def problems(document: Document) -> list[Group]:
-    """What is wrong, by cause: secrets, tests of rules and entries, what entries hide, checks.
+    """Return what is wrong, by cause: secrets, tests of rules and entries, what entries hide, checks.
 
     Of each kind the largest cause comes first. What accepted entries alone cause is not wrong.
     """
@@ -129,7 +129,7 @@ class _Quotes:
         self._texts = {place: text for place, text in texts.items() if of_line[place] == 1}
 
     def of(self, title: str) -> str:
-        """What is quoted below a title; empty where it names no entry."""
+        """Return what is quoted below a title; empty where it names no entry."""
         cause = title.removeprefix(PLACES_HIDDEN).removeprefix(RULES_HIDDEN)
         place = self._lines.get(cause) or self._lines.get(cause.partition(": ")[2]) or ""
         return " ".join(filter(None, (place, self._texts.get(place))))
@@ -195,7 +195,7 @@ def _failed(row: Document, begin: str = "") -> Item:
 
 
 def regions(document: Document) -> list[Region]:
-    """The map of places, by family and top folder, those with hidden places first."""
+    """Return the map of places, by family and top folder, those with hidden places first."""
     by_region: defaultdict[str, list[Square]] = defaultdict(list)
     for row in (document.get("coverage") or {}).get("places", ()):
         square = Square(_text(row["case"]), _text(row["status"]), _text(row["hidden_by"] or ""))
@@ -208,7 +208,7 @@ def regions(document: Document) -> list[Region]:
 
 
 def region_of(family: str, case: str) -> str:
-    """What a place is part of: its top folder, or the corners of git, or the forms of text."""
+    """Return what a place is part of: its top folder, or the corners of git, or the forms of text."""
     if family != "path":
         return _FAMILIES.get(family, family)
     return f"{case.partition('/')[0]}/" if "/" in case else "top folder"
@@ -219,7 +219,7 @@ def _asked(squares: Iterable[Square]) -> int:
 
 
 def rule_rows(document: Document) -> tuple[list[RuleRow], list[RuleRow], int]:
-    """The rules in force: those to look at, the others, and how many of these are left out.
+    """Return the rules in force: those to look at, the others, and how many of these are left out.
 
     To look at are rules of one's own, those that do not fire, and those of planted secrets, for which there are rates.
     """
@@ -253,7 +253,7 @@ def _rule_row(row: Document, rates: Document | None) -> RuleRow:
 
 
 def rate(counts: Document | None, name: str, wrong: str) -> str:
-    """A rate with its 95 % interval; of few secrets only how many they are."""
+    """Return a rate with its 95 % interval; of few secrets only how many they are."""
     if not counts or counts.get(name) is None:
         return ""
     of = counts["tp"] + counts[wrong]
@@ -286,7 +286,7 @@ def _cell(outcome: str, note: str) -> Cell:
 
 
 def not_applicable(document: Document) -> list[Group]:
-    """What was not asked, and why."""
+    """Return what was not asked, and why."""
     rows = (row for row in document.get("results", ()) if row["outcome"] == "not_applicable")
     found = (
         (_text(row["message"]).removeprefix("N/A - "), Item(f"{row['check_id']} {row['scenario']}")) for row in rows
@@ -295,14 +295,14 @@ def not_applicable(document: Document) -> list[Group]:
 
 
 def judge_rows(document: Document) -> list[tuple[Document, str, bool]]:
-    """Each judge with its score, notes, and whether it was capped or has none; real repositories' come last."""
+    """Return each judge with its score, notes, and whether it was capped or has none; real repositories' come last."""
     rows = list((document.get("llm") or {}).get("judges") or ())
     rows += ((document.get("real_world") or {}).get("llm") or {}).get("judges") or ()
     return [(row, ", ".join(notes(row)), bool(row["capped"] or row["unscored_kind"])) for row in rows]
 
 
 def judged(document: Document) -> str:
-    """The LLM score and the combined one, before and after what caps them; empty without judges."""
+    """Return the LLM score and the combined one, before and after what caps them; empty without judges."""
     llm, combined = document.get("llm"), document.get("combined") or {}
     if not llm:
         return ""
@@ -318,18 +318,18 @@ def _score(value: float | None) -> str:
 
 
 def real_rows(document: Document) -> list[Document]:
-    """Each real repository."""
+    """Return each real repository."""
     return list((document.get("real_world") or {}).get("repositories") or ())
 
 
 def entries(document: Document) -> tuple[list[Document], int]:
-    """The entries of the configuration, the one that hides most first, and how many are left out."""
+    """Return the entries of the configuration, the one that hides most first, and how many are left out."""
     rows = sorted(entries_of(document), key=lambda row: (-row["hides_places"], -row["silences_rules"]))
     return rows[:ROWS_AT_MOST], max(0, len(rows) - ROWS_AT_MOST)
 
 
 def entries_of(document: Document) -> list[Document]:
-    """The rows of the survey about entries of the configuration."""
+    """Return the rows of the survey about entries of the configuration."""
     return list((document.get("coverage") or {}).get("entries") or ())
 
 

@@ -121,7 +121,7 @@ def update_reports(output: ReportFolder, judged: Judged, combined: Combined | No
 
 
 def _subjects(run: Run) -> Mapping[str, Iterable[str]]:
-    """What of a run there is a file for, by `Report.per`."""
+    """Return what of a run there is a file for, by `Report.per`."""
     logged = ONE if run.judged and run.judge_log else ()
     return {ALWAYS: ONE, JUDGED: logged, SCENARIO: run.by_scenario, ANALYSIS: run.analyses or ()}
 
@@ -129,14 +129,14 @@ def _subjects(run: Run) -> Mapping[str, Iterable[str]]:
 def _made(
     reports: Iterable[Report[Of]], of: Of, subjects: Mapping[str, Iterable[str]]
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """Each report with its name, made when it is written: thousands of them are never held at once."""
+    """Yield each report with its name, made when it is written: thousands of them are never held at once."""
     for report in reports:
         for subject in subjects[report.per]:
             yield report.named(subject), report.render(of, subject)
 
 
 def read_report(folder: Path, corpus_sha256: str, *, scanned: bool) -> Mapping[str, Any]:
-    """The report of the last full run, which judges that run alone read.
+    """Return the report of the last full run, which judges that run alone read.
 
     `scanned` says whether the analyses that they read are those that a scan left beside it.
 

@@ -136,7 +136,7 @@ class ReportFolder:
         return next((path for path in sorted(self.path.iterdir()) if not self.is_read(path)), None)
 
     def _reports(self, removes: Callable[[str], bool]) -> list[str]:
-        """The names of the reports that are there, but those that the run reads."""
+        """Return the names of the reports that are there, but those that the run reads."""
         found = []
         for path in self.path.rglob("*"):
             name = path.relative_to(self.path).as_posix()

@@ -45,11 +45,11 @@ class Report(Generic[Of]):
     private: bool = False
 
     def named(self, subject: str) -> str:
-        """The name of the file for a scenario or repository; of one that there is always, whatever is given."""
+        """Return the name of the file for a scenario or repository; of one that there is always, whatever is given."""
         return self.name.replace("{}", subject)
 
     def is_named(self, name: str) -> bool:
-        """Whether a name, in whatever folder, is one of this report's."""
+        """Return whether a name, in whatever folder, is one of this report's."""
         own, parts = self.name.split("/"), name.split("/")
         forms = (re.escape(part).replace(r"\{\}", ".+") for part in own)
         return len(parts) >= len(own) and all(map(re.fullmatch, forms, parts[-len(own) :]))
@@ -103,7 +103,7 @@ RESERVED = frozenset(report.name.partition("/")[0] for report in _EVERY if not r
 
 
 def report_named(name: str) -> Report[Any] | None:
-    """The report whose file may have this name, relative to the output folder; None where it is none of ours."""
+    """Return the report whose file may have this name, relative to the output folder; None where it is none of ours."""
     return next((report for report in _EVERY if report.is_named(name)), None)
 
 
@@ -115,5 +115,5 @@ def planned(folders: Iterable[str], scenarios: Iterable[str], scanned: Iterable[
 
 
 def within(folder: str, name: str) -> str:
-    """The name of a report in a folder, which may be the output itself (empty)."""
+    """Return the name of a report in a folder, which may be the output itself (empty)."""
     return f"{folder}/{name}" if folder else name

@@ -24,7 +24,7 @@ class SavedComparison:
 
 
 def saved_report(folder: Path) -> Document:
-    """The evaluation report in a folder.
+    """Return the evaluation report in a folder.
 
     Raises:
         InputError: when it is not there, cannot be read, or is none of gitleaks-eval.
@@ -38,7 +38,7 @@ def saved_report(folder: Path) -> Document:
 
 
 def saved_comparison(folder: Path) -> SavedComparison | None:
-    """The comparison in a folder, with the reports of its candidates; None where there is none.
+    """Return the comparison in a folder, with the reports of its candidates; None where there is none.
 
     Raises:
         InputError: when one cannot be read, or is none of gitleaks-eval.
@@ -54,7 +54,7 @@ def saved_comparison(folder: Path) -> SavedComparison | None:
 
 
 def saved_reports(folder: Path) -> Iterator[Document]:
-    """The evaluation reports in a folder: of each candidate of a comparison, else the one of the run.
+    """Yield the evaluation reports in a folder: of each candidate of a comparison, else the one of the run.
 
     Raises:
         InputError: when one cannot be read, or is none of gitleaks-eval.
@@ -80,7 +80,7 @@ def _checked(document: Any, path: Path, wrong: list[str]) -> Document:
 
 
 def _below(name: str, comparison: Path) -> PurePosixPath:
-    """The folder of a candidate, relative to its comparison: a name that leads elsewhere is not followed."""
+    """Return the folder of a candidate, relative to its comparison: a name that leads elsewhere is not followed."""
     below = PurePosixPath(name)
     if below.is_absolute() or ".." in below.parts or "\0" in name:
         raise InputError(f"the report {comparison}: names the folder {name!r}, which is not below it")

@@ -28,7 +28,7 @@ _IDS = list(ASKED)
 
 
 def sarif(runs: Mapping[str, Run]) -> bytes:
-    """What is wrong with the configuration of each candidate, as SARIF 2.1.0.
+    """Return what is wrong with the configuration of each candidate, as SARIF 2.1.0.
 
     A run that could not be finished says so: that nothing is listed is then no good news.
     """
@@ -37,7 +37,7 @@ def sarif(runs: Mapping[str, Run]) -> bytes:
 
 
 def code_quality(runs: Iterable[Run]) -> bytes:
-    """The same as GitLab's Code Quality report; what stands in no file of the repository is left out."""
+    """Return the same as GitLab's Code Quality report; what stands in no file of the repository is left out."""
     rows = {
         _fingerprint(one): {
             "description": one.message,
@@ -117,12 +117,12 @@ def _location(file: str, line: int) -> dict[str, Any]:
 
 
 def _is_below(file: str) -> bool:
-    """Whether a file is named relative to the top of the repository."""
+    """Return whether a file is named relative to the top of the repository."""
     return not Path(file).is_absolute()
 
 
 def _fingerprint(one: ConfigurationProblem) -> str:
-    """The same for the same problem, though lines above it come and go."""
+    """Return the same for the same problem, though lines above it come and go."""
     place = one.spot.file if one.spot else ""
     text = re.sub(r"(?<=:)\d+", "", one.message)
     return hashlib.sha256(f"{one.asked}\n{place}\n{text}".encode("utf-8", "backslashreplace")).hexdigest()

@@ -37,12 +37,12 @@ class _Changed(NamedTuple):
 
 
 def run_comment(run: Run) -> bytes:
-    """The comment of a run that is compared with nothing."""
+    """Return the comment of a run that is compared with nothing."""
     return _bounded(_run_lines(run))
 
 
 def comparison_comment(compared: Compared) -> bytes:
-    """The comment of a comparison: what changed alone, and how much did not."""
+    """Return the comment of a comparison: what changed alone, and how much did not."""
     return _bounded(_comparison_lines(compared))
 
 
@@ -117,7 +117,7 @@ def _changed(before: Surveyed, after: Surveyed, pair: Pair) -> _Changed:
 
 
 def _is_covered(one: Hiding, before: Iterable[Hiding]) -> bool:
-    """Whether as much of the same entry was accepted before."""
+    """Return whether as much of the same entry was accepted before."""
     known = [other for other in before if other.status == ACCEPTED and _said(other) == _said(one)]
     return any(one.places <= other.places and one.rules <= other.rules for other in known)
 
@@ -136,7 +136,7 @@ def _whys(run: Run | None) -> dict[tuple[str, str], str]:
 
 
 def _lost(compared: Compared, pair: Pair, run: Run | None) -> list[str]:
-    """What is lost, by what hides it, the cause of most first."""
+    """Return what is lost, by what hides it, the cause of most first."""
     lost: defaultdict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for one in pair.differences.lost:
         lost[compared.hidden_by(pair, one) or UNKNOWN]["expected secret"].append(_secret(one))
@@ -159,7 +159,7 @@ def _lost(compared: Compared, pair: Pair, run: Run | None) -> list[str]:
 
 
 def _cause(row: Mapping[str, Any]) -> str:
-    """Why a rule or place is silent, of its row."""
+    """Return why a rule or place is silent, of its row."""
     if row["hidden_by"]:
         return f"hidden by {row['hidden_by']}"
     if row["status"] == NEVER_FIRES and str(row["reason"]).startswith("reports "):

@@ -47,7 +47,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
     root: Path = Path(),
     other_failures: Sequence[str] = (),
 ) -> Run:
-    """What a candidate's checks amount to.
+    """Return what a candidate's checks amount to.
 
     Args:
         recorded: the results of all its checks: of scenarios, of its configuration's lint, of real repositories.
@@ -148,7 +148,7 @@ def _is_failing(result: CheckResult, accepted: Mapping[str, Collection[Place]]) 
 
 
 def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
-    """A run as a side of a comparison; `times_ms` are repeated times of one scan."""
+    """Return a run as a side of a comparison; `times_ms` are repeated times of one scan."""
     ordered = sorted(times_ms)
     return Evaluated(
         name=name,

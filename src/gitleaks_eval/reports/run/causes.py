@@ -26,7 +26,7 @@ class Cause:
 
 
 def causes(errors: Mapping[str, tuple[str, str]]) -> list[Cause]:
-    """The causes of errors, given by node id: scenario (empty for none) and message."""
+    """Return the causes of errors, given by node id: scenario (empty for none) and message."""
     groups: dict[str, list[str]] = {}
     for nodeid, (_, message) in errors.items():
         groups.setdefault(_SUBJECT.sub("", message), []).append(nodeid)
@@ -47,7 +47,7 @@ def cause_of(message: str) -> str:
 
 
 def cause_lines(found: Sequence[Cause]) -> Iterator[str]:
-    """A block of at most ten lines for each of the first causes."""
+    """Yield a block of at most ten lines for each of the first causes."""
     for cause in found[:SHOWN_AT_MOST]:
         yield from _block(cause)
     if len(found) > SHOWN_AT_MOST:

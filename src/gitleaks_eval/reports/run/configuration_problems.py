@@ -63,7 +63,7 @@ class _Places(NamedTuple):
     top: Path
 
     def named(self, name: str) -> Spot:
-        """The spot that a test calls `my.toml:4` or `my.toml:4#2`; a flag of the scanner stands in no file."""
+        """Return the spot that a test calls `my.toml:4` or `my.toml:4#2`; a flag of the scanner stands in no file."""
         file, _, line = name.rpartition(":")
         if not file or not line.partition("#")[0].isdecimal():
             return self.begin
@@ -102,7 +102,7 @@ def entry_lines(run: Run) -> dict[str, str]:
 
 
 def _titles(text: str) -> list[str]:
-    """The entries that a text names: `hidden by A and by B; ...`."""
+    """Return the entries that a text names: `hidden by A and by B; ...`."""
     return text.removeprefix("hidden by ").partition("; ")[0].split(" and by ")
 
 
@@ -146,7 +146,7 @@ def _ignored(keys: list[str], told: list[str], places: _Places) -> Iterator[Conf
 
 
 def _hides(run: Run, keys: list[str], places: _Places) -> Iterator[ConfigurationProblem]:
-    """One an entry, with the secrets that it hides: `scenario path:line (rule)`."""
+    """Yield a problem for each entry, with the secrets that it hides: `scenario path:line (rule)`."""
     said = {f"{name} {path}:{line} ({rule_id})": text for (name, (path, line, rule_id)), text in run.hidden.items()}
     by_entry: defaultdict[str, list[str]] = defaultdict(list)
     for key in keys:
@@ -158,14 +158,14 @@ def _hides(run: Run, keys: list[str], places: _Places) -> Iterator[Configuration
 
 
 def _of_survey(result: CheckResult, places: _Places) -> ConfigurationProblem | None:
-    """A failed test of a rule or an entry; places are counted by the entries that hide them."""
+    """Return a failed test of a rule or an entry; places are counted by the entries that hide them."""
     if result.outcome != FAILED or result.check_id not in ASKED:
         return None
     return ConfigurationProblem(result.check_id, ERROR, result.message, _spot(result, places))
 
 
 def _narrowed(run: Run, places: _Places) -> Iterator[ConfigurationProblem]:
-    """A rule of the configuration that finds less than with the baseline, where no test of it fails already."""
+    """Yield a rule of the configuration that finds less than with the baseline, where no test of it fails already."""
     failed = {result.name for result in run.surveys if result.outcome == FAILED and result.check_id == RULE}
     for rule_id, baseline in run.narrowed.items():
         if rule_id in places.rules and rule_id not in failed:
@@ -191,7 +191,7 @@ def _spot(result: CheckResult, places: _Places) -> Spot:
 
 
 def _not_accepted(run: Run, places: _Places) -> Iterator[ConfigurationProblem]:
-    """What hides something, and fails for nothing but that nobody has accepted it."""
+    """Yield what hides something, and fails for nothing but that nobody has accepted it."""
     if run.coverage is None:
         return
     failed = {result.name for result in run.surveys if result.outcome == FAILED and result.check_id == ENTRY}

@@ -28,19 +28,19 @@ ACCEPTED_ALONE = f"{NOTHING_TO_MEND}: what is hidden is accepted"
 
 
 def tested_lines(run: Run) -> Iterator[str]:
-    """The sentence of numbers."""
+    """Yield the sentence of numbers."""
     if run.coverage is not None:
         yield run.coverage.tested
 
 
 def next_lines(run: Run) -> Iterator[str]:
-    """What to do next, as the terminal says it."""
+    """Yield what to do next, as the terminal says it."""
     for number, text in enumerate(next_steps(run)):
         yield text if number else f"next: {text}"
 
 
 def next_steps(run: Run) -> Iterator[str]:
-    """The one thing to do next, of all that would make the decision better, then what may be deleted.
+    """Yield the one thing to do next, of all that would make the decision better, then what may be deleted.
 
     Nothing for a part of a run.
     """
@@ -80,7 +80,7 @@ def _about_the_rest(run: Run, decision: str) -> str:
 
 
 def _about_failed(run: Run, failed: Collection[str]) -> str:
-    """What is to do about tests of rules, places and entries; `failed` are their kinds."""
+    """Return what is to do about tests of rules, places and entries; `failed` are their kinds."""
     if run.coverage and run.coverage.lacks and {OWN_RULES, RULE}.intersection(failed):
         lacks = numbered(len(run.coverage.lacks), "rule")
         return f"take another build: {lacks} of the version that it states never fire"
@@ -93,7 +93,7 @@ def _about_failed(run: Run, failed: Collection[str]) -> str:
 
 
 def _about_survey(coverage: Coverage) -> str:
-    """What is to do where no test fails, and yet something is hidden or not known."""
+    """Return what is to do where no test fails, and yet something is hidden or not known."""
     if coverage.unreadable:
         # Others are read, and are not what the scanner goes by.
         is_script = "cannot be read" in coverage.unreadable
@@ -117,7 +117,7 @@ def _about_survey(coverage: Coverage) -> str:
 
 
 def _about_judges(run: Run) -> str:
-    """What is to do where nothing else is."""
+    """Return what is to do where nothing else is."""
     combined = run.combined.decision if run.combined else None
     if combined == INCOMPLETE:
         return "mend what kept the judges from a score, and run again"
@@ -149,7 +149,7 @@ def doubt_lines(run: Run) -> Iterator[str]:
 
 
 def hides_lines(run: Run) -> Iterator[str]:
-    """Each entry or flag that hides usual places and does not fail, with how many; of very many the first.
+    """Yield each entry or flag that hides usual places and does not fail, with how many; of very many the first.
 
     A flag of which that cannot be measured is named, too.
     """
@@ -164,7 +164,7 @@ def hides_lines(run: Run) -> Iterator[str]:
 
 
 def failed_lines(run: Run) -> Iterator[str]:
-    """Each rule and entry that fails, and the places by what hides them; at most 20 lines."""
+    """Yield each rule and entry that fails, and the places by what hides them; at most 20 lines."""
     yield from (f"FAILED  {text}" for text in survey_failures(run.surveys))
 
 

@@ -25,7 +25,7 @@ TOOL = "gitleaks-eval"
 
 
 def evaluation_report(run: Run) -> Iterator[bytes]:
-    """The report as JSON in pieces, one result and one finding a line; it follows schemas/report.schema.json."""
+    """Return the report as JSON in pieces, one result and one finding a line; it follows schemas/report.schema.json."""
     results = (json.dumps(result_fields(result)) for result in run.results)
     return with_long_lists(_but_long_lists(run), {"results": results, "findings": _findings(run)})
 
@@ -134,7 +134,7 @@ def _repository(one: RealEvaluation) -> dict[str, Any]:
 
 
 def report_summary(run: Run) -> dict[str, Any]:
-    """The counts, rates and decisions of a run."""
+    """Return the counts, rates and decisions of a run."""
     card, score = run.scorecard, run.scorecard.score
     findings = asdict(card.findings)
     if not findings["accepted"]:
@@ -153,7 +153,7 @@ def _survey_failures(run: Run) -> list[dict[str, Any]]:
 
 
 def score_fields(score: Score) -> dict[str, Any]:
-    """A score as the reports write it."""
+    """Return a score as the reports write it."""
     return {
         "total_checks": score.total,
         "passed": score.passed,
@@ -183,7 +183,7 @@ def with_long_lists(document: Mapping[str, Any], lists: Mapping[str, Iterable[st
 
 
 def result_fields(result: CheckResult) -> dict[str, Any]:
-    """A check result as the reports write it."""
+    """Return a check result as the reports write it."""
     return {
         **_named(result),
         "expected": json.loads(result.expected),

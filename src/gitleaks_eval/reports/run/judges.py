@@ -25,7 +25,7 @@ def llm_fields(judged: Judged | None, combined: Combined | None) -> dict[str, An
 
 
 def judges_markdown(judged: Judged | None, combined: Combined | None) -> Iterator[str]:
-    """The section of the scorecard, under its heading; nothing without judges."""
+    """Yield the section of the scorecard, under its heading; nothing without judges."""
     for mode, judgement in (judged.by_mode if judged else {}).items():
         yield ""
         if mode == SYNTHETIC or (judged and SYNTHETIC not in judged.by_mode):
@@ -69,7 +69,7 @@ def judges_markdown(judged: Judged | None, combined: Combined | None) -> Iterato
 
 
 def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> Iterator[str]:
-    """A row a judge, and the combined score."""
+    """Yield a row a judge, and the combined score."""
     for mode, judgement in judged.by_mode.items():
         prefix = "judge" if mode == SYNTHETIC else "judge (real world)"
         width = max(len(verdict.dimension) for verdict in judgement.verdicts)
@@ -90,7 +90,7 @@ def judges_lines(judged: Judged, combined: Combined | None, verbosity: int) -> I
 
 
 def _asked(judgement: Judgement) -> Iterator[str]:
-    """What asking took: samples, agreement, tokens and their price."""
+    """Yield what asking took: samples, agreement, tokens and their price."""
     if judgement.samples > 1:
         yield f"{judgement.samples} samples a model"
     if judgement.alpha is not None:
@@ -101,13 +101,13 @@ def _asked(judgement: Judgement) -> Iterator[str]:
 
 
 def cost_text(asked: Mapping[str, Any]) -> str:
-    """What asking cost, as far as prices are known; `asked` is the JSON of what was judged."""
+    """Return what asking cost, as far as prices are known; `asked` is the JSON of what was judged."""
     as_of = f", prices of {asked['prices_as_of']}" if asked["prices_as_of"] else ""
     return "cost unknown" if asked["cost"] is None else f"cost about ${asked['cost']:.4f} (an estimate{as_of})"
 
 
 def details(judged: Mapping[str, Any]) -> Iterator[str]:
-    """What stands behind the score of a verdict or an order (as JSON): sub-scores, samples, citations, advice."""
+    """Yield what stands behind the score of a verdict or an order (as JSON): sub-scores, samples, citations, advice."""
     if judged["sub_scores"]:
         yield "sub-scores: " + ", ".join(f"{name} {score}" for name, score in judged["sub_scores"].items())
     if len(judged["samples"]) > 1:
@@ -124,7 +124,7 @@ def details(judged: Mapping[str, Any]) -> Iterator[str]:
 
 
 def combined_line(judged: Judged, combined: Combined | None) -> str:
-    """The LLM score, the combined score and its decisions in one line."""
+    """Return the LLM score, the combined score and its decisions in one line."""
     judgement = next(iter(judged.by_mode.values()))
     llm = f"LLM score {_scores(judgement)} ({judgement.mode})"
     if combined is None or combined.decision is None:
@@ -135,7 +135,7 @@ def combined_line(judged: Judged, combined: Combined | None) -> str:
 
 
 def _scores(judgement: Judgement) -> str:
-    """The composite, and beside it the one before any cap where that is another."""
+    """Return the composite, and beside it the one before any cap where that is another."""
     raw = "" if judgement.raw_score == judgement.score else f" (before caps {_number(judgement.raw_score)})"
     return f"{_number(judgement.score)}{raw}"
 
@@ -151,7 +151,7 @@ def _row(verdict: Verdict) -> str:
 
 
 def notes(verdict: Mapping[str, Any]) -> Iterator[str]:
-    """What is to be known beside a score; `verdict` is the JSON of one."""
+    """Yield what is to be known beside a score; `verdict` is the JSON of one."""
     checks = " ".join(verdict["cap_checks"])
     if verdict["unscored_kind"]:
         yield f"unscored: {verdict['unscored_kind']}"

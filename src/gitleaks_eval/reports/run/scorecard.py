@@ -27,7 +27,7 @@ REAL_FINDINGS_SHOWN = 50
 
 
 def scorecard_json(run: Run) -> bytes:
-    """The scorecard as JSON: passed includes not applicable, failed includes errors."""
+    """Return the scorecard as JSON: passed includes not applicable, failed includes errors."""
     score = run.scorecard.score
     dimensions = run.scorecard.by_category
     document = {
@@ -60,12 +60,12 @@ def scorecard_json(run: Run) -> bytes:
 
 
 def critical_failures(run: Run) -> list[CheckResult]:
-    """The failed checks that mean a missed, wrong or unexpected secret."""
+    """Return the failed checks that mean a missed, wrong or unexpected secret."""
     return [result for result in run.results if result.outcome == FAILED and result.critical]
 
 
 def scorecard_markdown(run: Run) -> bytes:
-    """The scorecard as Markdown."""
+    """Return the scorecard as Markdown."""
     return markdown_page("scorecard.md", _values(run))
 
 

@@ -92,17 +92,17 @@ class Run:
     narrowed: Mapping[str, str] = field(default_factory=dict)
 
     def no_decision(self) -> str:
-        """Why there is no decision."""
+        """Return why there is no decision."""
         if self.partial:
             return "only a part of the checks was selected"
         return "nothing that was evaluated has a ground truth"
 
     def hidden_by(self, scenario: str, match: Match) -> str:
-        """Which entry of the configuration hides this missed finding; empty when that is not known."""
+        """Return which entry of the configuration hides this missed finding; empty when that is not known."""
         return self.hidden.get((scenario, (match.file_path, match.line_number, match.rule_id)), "")
 
     def differences(self) -> Iterator[tuple[str, Match]]:
-        """Each finding that is not as expected and not accepted, with its scenario; the missed ones first."""
+        """Return each finding that is not as expected and not accepted, with its scenario; the missed ones first."""
         return chain(self._with_status({MISSED}), self._with_status({MOVED, RELABELLED, UNEXPECTED}))
 
     def untold_failures(self) -> list[CheckResult]:
@@ -111,7 +111,7 @@ class Run:
         return [one for one in self.results if one.outcome == FAILED and not one.excused and one.scenario not in told]
 
     def count_differences(self) -> int:
-        """How many findings are listed as not as expected."""
+        """Return how many findings are listed as not as expected."""
         card = self.scorecard.findings
         unlisted = sum(
             one.matching.unlisted_missed + one.matching.unlisted_unexpected for one in self.subjects.values()
@@ -124,7 +124,7 @@ class Run:
         return make_metrics(self._matchings(of_corpora=False))
 
     def corpora_metrics(self) -> Metrics | None:
-        """The metrics of the corpora; None without one."""
+        """Return the metrics of the corpora; None without one."""
         matchings = self._matchings(of_corpora=True)
         return make_metrics(matchings) if matchings else None
 

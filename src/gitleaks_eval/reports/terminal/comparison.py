@@ -48,7 +48,7 @@ def comparison_lines(compared: Compared, verbosity: int = 0) -> list[str]:
 
 
 def _decision_lines(one: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
-    """Why a candidate is no better, and that its baseline excuses it where the verdict beside it is SAFE."""
+    """Yield why a candidate is no better, and that its baseline excuses it where the verdict beside it is SAFE."""
     counts = count_findings(list(one.matchings.values()), 0)
     named = (
         (counts.missed, "MISSED"),

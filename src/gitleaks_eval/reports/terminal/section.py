@@ -53,7 +53,7 @@ class Troubles:
     reasons: Sequence[str] = ()
 
     def lines(self) -> Iterator[str]:
-        """A block a cause, a line for all others, and one for the reasons."""
+        """Yield a block a cause, a line for all others, and one for the reasons."""
         yield from cause_lines(self.causes)
         if self.others:
             shown = few([printable(name) for name in self.others], OTHERS_AT_MOST)
@@ -63,7 +63,7 @@ class Troubles:
 
 
 def run_lines(run: Run, troubles: Troubles, written: str | None, verbosity: int) -> Iterator[Line]:
-    """The section of a run; `written` is what was written, or why nothing was. Quiet runs get less."""
+    """Yield the section of a run; `written` is what was written, or why nothing was. Quiet runs get less."""
     decision = run.scorecard.guarded_decision
     yield Line(_headline(run), "red" if run.other_failures else _COLOURS.get(decision or "", "yellow"), bold=True)
     if written and written.startswith("ERROR"):
@@ -95,7 +95,7 @@ def _is_capped(line: str) -> bool:
 def comparison_section(
     runs: Mapping[str, Run], compared: Compared | None, troubles: Troubles, verbosity: int
 ) -> Iterator[Line]:
-    """The section of a comparison: a row a candidate, a verdict a pair, and what is lost."""
+    """Yield the section of a comparison: a row a candidate, a verdict a pair, and what is lost."""
     if compared is None:
         partial = [name or "the candidate" for name, run in runs.items() if run.partial]
         why = f"only a part of the checks of {', '.join(partial)} was selected" if partial else "the run ended early"
