@@ -143,7 +143,7 @@ def match_findings(
 
 def missed_places(expected: Expected, reported: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the places (`file:line`, or the file) of what is expected and not reported, one to one."""
-    return [one.place for one in match_findings(expected, reported).matches if one.status == MISSED]
+    return [match.place for match in match_findings(expected, reported).matches if match.status == MISSED]
 
 
 def alias_of(rule_id: str, other: str) -> bool:

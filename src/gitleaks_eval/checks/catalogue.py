@@ -57,9 +57,9 @@ def _entries(path: Path) -> Iterator[CatalogueEntry]:
             match decorator:
                 case ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=check_id), ast.Constant(value=name)]):
                     said = {
-                        one.arg: ast.literal_eval(one.value)
-                        for one in decorator.keywords
-                        if one.arg in {"critical", "about"}
+                        keyword.arg: ast.literal_eval(keyword.value)
+                        for keyword in decorator.keywords
+                        if keyword.arg in {"critical", "about"}
                     }
                     about = said.get("about") or ()
                     yield CatalogueEntry(

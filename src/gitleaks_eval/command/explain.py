@@ -71,8 +71,8 @@ def _hidden_rules(explanation: Explanation, hiding: Mapping[tuple[str, int], Hid
     hidden = {}
     for rule_id in explanation.reported:
         places = sorted(one for one in explanation.found if one[0] == rule_id)
-        if all(one in hiding for one in places):
-            hidden[rule_id] = max((hiding[one] for one in places), key=lambda one: one.commit)
+        if all(place in hiding for place in places):
+            hidden[rule_id] = max((hiding[place] for place in places), key=lambda one: one.commit)
     return hidden
 
 

@@ -243,15 +243,17 @@ def add_options(parser: argparse.ArgumentParser, options: Iterable[Option]) -> N
             add_option(added, one)
 
 
-def add_option(parser: argparse._ActionsContainer, one: Option, *, lenient: bool = False) -> None:
+def add_option(parser: argparse._ActionsContainer, option: Option, *, lenient: bool = False) -> None:
     """Add an option of ours, named as the command names it."""
-    text = one.text.replace("%", "%%")
-    if one.is_flag:
-        parser.add_argument(one.short, dest=one.setting, action="store_true", help=text)
+    text = option.text.replace("%", "%%")
+    if option.is_flag:
+        parser.add_argument(option.short, dest=option.setting, action="store_true", help=text)
     else:
-        action = "append" if one.repeatable else "store"
+        action = "append" if option.repeatable else "store"
         count = "?" if lenient else None
-        parser.add_argument(one.short, dest=one.setting, action=action, nargs=count, metavar=one.metavar, help=text)
+        parser.add_argument(
+            option.short, dest=option.setting, action=action, nargs=count, metavar=option.metavar, help=text
+        )
 
 
 def _for_pytest(options: argparse.Namespace) -> Iterator[str]:

@@ -54,15 +54,21 @@ def _listed(one: SingleCandidate, repository: RealRepository, baselines: Sequenc
     return len(noted)
 
 
-def _line(one: Suppression) -> str:
-    place = one.file_path if one.line_number is None else f"{one.file_path}:{one.line_number}"
-    if one.hides is None:
-        hides = "is obeyed, and what it hides is not known" if one.obeyed else "what it hides is not known"
+def _line(suppression: Suppression) -> str:
+    place = (
+        suppression.file_path
+        if suppression.line_number is None
+        else f"{suppression.file_path}:{suppression.line_number}"
+    )
+    if suppression.hides is None:
+        hides = "is obeyed, and what it hides is not known" if suppression.obeyed else "what it hides is not known"
     else:
-        hides = f"hides {numbered(one.hides, 'finding')}"
-    why = f": {_SAID[one.note]}" if one.note else ""
-    by_place = ", matched by place: its value is redacted, and only a scan with --redact obeys it" * one.by_place
-    return f"  {one.note or 'notice':<6}  {one.kind}  {place}  {hides}{by_place}{why}"
+        hides = f"hides {numbered(suppression.hides, 'finding')}"
+    why = f": {_SAID[suppression.note]}" if suppression.note else ""
+    by_place = (
+        ", matched by place: its value is redacted, and only a scan with --redact obeys it" * suppression.by_place
+    )
+    return f"  {suppression.note or 'notice':<6}  {suppression.kind}  {place}  {hides}{by_place}{why}"
 
 
 def _say(text: str) -> None:

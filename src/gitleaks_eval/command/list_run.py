@@ -108,11 +108,11 @@ def _work(fleet: Fleet, counted: Counted) -> None:
 
 
 def _row_lines(row: RepositoryRow) -> Iterator[str]:
-    for one in row.pairs:
-        if one.real is None:
-            yield f"real  {row.repository}  {one.candidate}: INCOMPLETE: {one.problem}"
-        elif one.real.differs:
-            yield f"real  {row.repository}  {one.candidate}: {row_numbers(one.real)}"
+    for pair in row.pairs:
+        if pair.real is None:
+            yield f"real  {row.repository}  {pair.candidate}: INCOMPLETE: {pair.problem}"
+        elif pair.real.differs:
+            yield f"real  {row.repository}  {pair.candidate}: {row_numbers(pair.real)}"
 
 
 def progress_line(progress: Progress, total: int, seconds: float, found: str) -> str:

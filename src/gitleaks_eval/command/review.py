@@ -140,7 +140,7 @@ def _location(repository: RealRepository, path: Path) -> str:
 
 
 def _refuse_other(known: LabelsFile, clone: Path, path: Path, repository: RealRepository) -> None:
-    commits = dict.fromkeys([known.commit, *(one.commit for one in known.findings)])
+    commits = dict.fromkeys([known.commit, *(finding.commit for finding in known.findings)])
     if known.commit and not any(has_commit(clone, commit) for commit in commits):
         raise InputError(
             f"{path}: commit: these are labels of another repository: {repository.source} has none of them"
@@ -149,7 +149,7 @@ def _refuse_other(known: LabelsFile, clone: Path, path: Path, repository: RealRe
 
 def _say_recorded(known: LabelsFile, made: Merged, commit: str) -> None:
     said = {**dict(counts(made.labels.findings)), "new": made.new, "no longer reported": made.unreported}
-    before = sum(one.stale for one in known.findings)
+    before = sum(finding.stale for finding in known.findings)
     gone = f" ({said['stale'] - before} more than before)" if said["stale"] > before else ""
     listed = ", ".join(f"{count} {name}" for name, count in said.items() if count)
     _say(f"recorded at {commit[:12]}: {numbered(len(made.labels.findings), 'finding')}: {listed or 'none'}{gone}")
@@ -188,7 +188,7 @@ def _answered(options: argparse.Namespace, recorded: Recorded) -> int:
 
 
 def _set(values: Sequence[str], labels: LabelsFile, why: str) -> Mapping[int, Answer]:
-    ids = {str(one.id): one for one in labels.findings}
+    ids = {str(finding.id): finding for finding in labels.findings}
     answers: dict[int, Answer] = {}
     for value in values:
         number, _, label = value.partition("=")

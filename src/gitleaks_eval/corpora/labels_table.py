@@ -23,7 +23,9 @@ def as_csv(labels: LabelsFile) -> bytes:
     out = io.StringIO(newline="")
     table = csv.writer(out)
     table.writerow(COLUMNS)
-    table.writerows([_cell(str(getattr(one, name))) for name in COLUMNS] for one in labels.findings if not one.stale)
+    table.writerows(
+        [_cell(str(getattr(finding, name))) for name in COLUMNS] for finding in labels.findings if not finding.stale
+    )
     return out.getvalue().encode("utf-8", "backslashreplace")
 
 
@@ -33,7 +35,7 @@ def from_csv(path: Path, labels: LabelsFile, reviewer: str, date: str) -> Mappin
     Raises:
         InputError: when it cannot be read, names a finding that is not there or is another one, or an unknown label.
     """
-    known = {str(one.id): one for one in labels.findings}
+    known = {str(finding.id): finding for finding in labels.findings}
     answers: dict[int, Answer] = {}
     places: dict[str, str] = {}
     for place, row in _rows(path):
@@ -61,10 +63,12 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
         raise InputError(f"--csv-in {str(error).removeprefix(OPTION).strip()}") from None
 
 
-def _check_about(one: LabelledFinding, row: Mapping[str, str], place: str) -> None:
+def _check_about(labelled_finding: LabelledFinding, row: Mapping[str, str], place: str) -> None:
     for name in _ABOUT:
-        if name in row and row[name] != str(getattr(one, name)):
-            raise InputError(f"{place}: the {name} is not that of finding {one.id}: a table of other labels?")
+        if name in row and row[name] != str(getattr(labelled_finding, name)):
+            raise InputError(
+                f"{place}: the {name} is not that of finding {labelled_finding.id}: a table of other labels?"
+            )
 
 
 def _cell(text: str) -> str:

@@ -20,7 +20,7 @@ from gitleaks_eval.scenarios.scenario import Corpus, Expected, RealRepository, S
 @cache
 def known_kinds() -> Mapping[str, CorpusKind]:
     """Return the kinds of corpora by name: each module of `corpora/kinds` has one, as `KIND`."""
-    found = (import_module(f"{kinds.__name__}.{one.name}").KIND for one in iter_modules(kinds.__path__))
+    found = (import_module(f"{kinds.__name__}.{iter_module.name}").KIND for iter_module in iter_modules(kinds.__path__))
     return {kind.name: kind for kind in sorted(found, key=lambda kind: str(kind.name))}
 
 

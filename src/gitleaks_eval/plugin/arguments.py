@@ -94,7 +94,9 @@ def _brought(config: pytest.Config, arguments: Sequence[str]) -> list[str]:
     """Return what shows instead of running and was not typed beside the flag; `arguments` are all."""
     if not is_typed(config):
         return []
-    return [one for one in arguments if one in SHOWING_ARGUMENTS and one not in typed_arguments(config)]
+    return [
+        argument for argument in arguments if argument in SHOWING_ARGUMENTS and argument not in typed_arguments(config)
+    ]
 
 
 def begin_early(config: pytest.Config, added: Sequence[str], arguments: Sequence[str]) -> None:

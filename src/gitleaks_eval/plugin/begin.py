@@ -228,9 +228,9 @@ class Begin:
         titles = [self._judged_title(one) for one in self._under_test]
         self._session.shared = lay_out(self._settings, self._under_test, folder, titles)
 
-    def _judged_title(self, one: UnderTest) -> str:
-        fields = self._saved["scanner"] if self._saved else one.fields(self._settings.root, {})
-        return judged_title(fields["name"], fields["version"], fields["config_sha256"], one.candidate.options)
+    def _judged_title(self, under_test: UnderTest) -> str:
+        fields = self._saved["scanner"] if self._saved else under_test.fields(self._settings.root, {})
+        return judged_title(fields["name"], fields["version"], fields["config_sha256"], under_test.candidate.options)
 
 
 def _is_refusal(report: pytest.TestReport) -> bool:

@@ -27,7 +27,11 @@ def refuse_without_flag(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: when one stands on the command line; in addopts or the ini file they stay silent.
     """
-    names = dict.fromkeys(one.partition("=")[0] for one in typed_arguments(config) if one.startswith(PREFIX))
+    names = dict.fromkeys(
+        typed_argument.partition("=")[0]
+        for typed_argument in typed_arguments(config)
+        if typed_argument.startswith(PREFIX)
+    )
     if names:
         flag = JUDGES_FLAG if all(name.startswith(JUDGES_FLAG.removesuffix("s")) for name in names) else FLAG
         raise pytest.UsageError(f"{printable(', '.join(names))}: nothing is evaluated without {flag}; add {flag}")

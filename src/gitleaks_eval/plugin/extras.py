@@ -56,7 +56,7 @@ def finding_cases(trials: list[Trial]) -> list[FindingCase]:
 
 def _ordered(expected: Expected) -> list[int]:
     """Return the numbers of the findings in the order of their places, which is that of their matches."""
-    places = [(one.file_path, one.line_number, one.rule_id) for one in expected.findings]
+    places = [(finding.file_path, finding.line_number, finding.rule_id) for finding in expected.findings]
     return sorted(range(len(places)), key=places.__getitem__)
 
 
@@ -164,7 +164,7 @@ def _excuse_lint(item: pytest.Item, session: Session, comparing: Comparing, foun
     if found <= set(known):
         return AS_IN_BASELINE
     try:
-        obeyed = {secret for one in session.scenarios for secret in _by_obeying(item, session, one)}
+        obeyed = {secret for scenario in session.scenarios for secret in _by_obeying(item, session, scenario)}
     except EvaluationError:
         return None
     return TO_REVIEW if comparing.accepts_review and found <= {*known, *obeyed} else None

@@ -66,7 +66,7 @@ def register_real_fixtures(module: pytest.Module, session: Session) -> Collectio
     """Register what the test asks for, and name it where there is nothing to compare."""
     candidates = session.settings.candidates
     others = [] if session.settings.baseline else candidates[1:]
-    trials = [Trial(one.name, repository) for one in others for repository in session.repositories]
+    trials = [Trial(other.name, repository) for other in others for repository in session.repositories]
     if not trials:
         return ["test_differences"]
 

@@ -58,4 +58,4 @@ def _holds_a_check(content: bytes) -> bool:
         return True
     functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
     decorators = (one for function in functions for one in function.decorator_list)
-    return any(isinstance(one, ast.Call) and "check" in ast.unparse(one.func) for one in decorators)
+    return any(isinstance(decorator, ast.Call) and "check" in ast.unparse(decorator.func) for decorator in decorators)

@@ -87,7 +87,9 @@ class Items:
             return self.judging is not None
         if folder == LINT:
             candidates = self.session.settings.candidates
-            return self.checks and any(one.configuration and one.configuration.chain for one in candidates)
+            return self.checks and any(
+                candidate.configuration and candidate.configuration.chain for candidate in candidates
+            )
         if folder == SURVEYS:
             return self.checks and bool(self.session.settings.surveys)
         return self.checks
@@ -253,7 +255,7 @@ class Items:
         ]
         identities = [item.stash[IDENTITY] for item in checks]
         first = self.session.settings.candidates[0].name
-        return Counter(one.candidate or first for one in identities if one.scenario not in real)
+        return Counter(identity.candidate or first for identity in identities if identity.scenario not in real)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

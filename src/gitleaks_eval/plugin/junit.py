@@ -11,7 +11,11 @@ from gitleaks_eval.reports.run.values import Run
 def add_suite_properties(config: pytest.Config, runs: Mapping[str, Run]) -> None:
     """Add decision, scores, scanner and configuration of each candidate; nothing where no file is asked for."""
     # What the fixture `record_testsuite_property` calls; it has no name that is public.
-    writers = [add for one in config.pluginmanager.get_plugins() if (add := getattr(one, "add_global_property", None))]
+    writers = [
+        add
+        for get_plugin in config.pluginmanager.get_plugins()
+        if (add := getattr(get_plugin, "add_global_property", None))
+    ]
     for add in writers:
         for name, run in runs.items():
             for key, value in _properties(run):

@@ -29,7 +29,7 @@ class PytestSummary:
         repeated = {test for cause in found for test in cause.tests[1:]}
         for name in ("error", "failed"):
             reports = terminal.stats.get(name, ())
-            self._replace(terminal, name, [one for one in reports if not _is_left_out(one, told, repeated)])
+            self._replace(terminal, name, [report for report in reports if not _is_left_out(report, told, repeated)])
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

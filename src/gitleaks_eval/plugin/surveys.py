@@ -68,7 +68,9 @@ def excuse_survey(item: pytest.Item, session: Session) -> str | None:
 
 
 def _verdict(session: Session, case: Case) -> Verdict:
-    return verdict_of(session, next(one for one in session.settings.candidates if one.name == case.candidate), case)
+    return verdict_of(
+        session, next(candidate for candidate in session.settings.candidates if candidate.name == case.candidate), case
+    )
 
 
 def _case_of(item: pytest.Item) -> Case:

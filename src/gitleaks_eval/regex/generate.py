@@ -222,7 +222,7 @@ def replaced(made: Made, words: str, part: tuple[int, int]) -> Made:
     def moved(place: int) -> int:
         return place if place <= start else max(start, place + longer)
 
-    slots = tuple(Chars(((ord(one), ord(one)),), ((ord(one), ord(one)),)) for one in words)
+    slots = tuple(Chars(((ord(word), ord(word)),), ((ord(word), ord(word)),)) for word in words)
     return Made(
         made.text[:start] + words + made.text[end:],
         made.slots[:start] + slots + made.slots[end:],

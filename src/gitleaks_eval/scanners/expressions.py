@@ -47,7 +47,7 @@ def ask_expressions(build: ScannerBuild, configuration: Configuration, scratch: 
     Raises:
         EvaluationError: when the scanner cannot be run or does not end.
     """
-    found = [one for one in _expressions(configuration) if build.adapter.config_keys.variables]
+    found = [expression for expression in _expressions(configuration) if build.adapter.config_keys.variables]
     filters = {f"{_NAME}{index}": one for index, one in enumerate(found) if one.name == "filter"}
     asked: list[tuple[dict[str, Any], dict[str, _Expression]]] = [
         ({"prefilter": one.text, "rules": [{"id": _NAME, **_RULE}]}, {"": one}) for one in found if one.name != "filter"

@@ -284,7 +284,11 @@ class RealRepository:
 
 def pool_notes(scenarios: Iterable[Scenario]) -> list[str]:
     """Return what is to be said of each truth that people have made of what candidates reported."""
-    return [f"corpus  {one.name}  {one.corpus.how}" for one in scenarios if one.corpus and one.corpus.commit]
+    return [
+        f"corpus  {scenario.name}  {scenario.corpus.how}"
+        for scenario in scenarios
+        if scenario.corpus and scenario.corpus.commit
+    ]
 
 
 def corpus_sha256(scenarios: Sequence[Scenario]) -> str:

@@ -20,7 +20,7 @@ def approved(found: Iterable[Group], approvals: Sequence[Approval], pins: Callab
     """
     covered = {}
     for group in found:
-        about = [one for one in approvals if _is_about(one, group)]
+        about = [approval for approval in approvals if _is_about(approval, group)]
         by_repository = [
             next((one.reason for one in about if _is_in(one, name, pins(name))), None) for name in group.repositories
         ]

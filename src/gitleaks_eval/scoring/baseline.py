@@ -35,7 +35,7 @@ _OPTIONAL = {*_REPORTED, "labelled"}
 _COUNTS = ("expected", "unlisted_detected", "unlisted_missed", "unlisted_unexpected")
 
 
-def baseline_json(one: Evaluated, coverage: Mapping[str, Any] | None = None) -> bytes:
+def baseline_json(evaluated: Evaluated, coverage: Mapping[str, Any] | None = None) -> bytes:
     """Return a complete run as a baseline, a finding a line; it follows schemas/baseline.schema.json.
 
     `coverage` is that of its evaluation report, None where none was asked for.
@@ -43,25 +43,25 @@ def baseline_json(one: Evaluated, coverage: Mapping[str, Any] | None = None) -> 
     document = {
         "kind": KIND,
         "schema_version": SUPPORTED_SCHEMA,
-        "scanner": {name: _without_folder(one.scanner[name]) for name in _SCANNER if name in one.scanner},
-        "corpus_sha256": one.corpus_sha256,
-        "score": one.score,
-        "decision": one.decision,
-        "guarded_decision": one.guarded_decision,
-        "corpora": sorted(one.corpora),
-        "config_lint": {check_id: sorted(faults) for check_id, faults in sorted(one.lint.items())},
+        "scanner": {name: _without_folder(evaluated.scanner[name]) for name in _SCANNER if name in evaluated.scanner},
+        "corpus_sha256": evaluated.corpus_sha256,
+        "score": evaluated.score,
+        "decision": evaluated.decision,
+        "guarded_decision": evaluated.guarded_decision,
+        "corpora": sorted(evaluated.corpora),
+        "config_lint": {check_id: sorted(faults) for check_id, faults in sorted(evaluated.lint.items())},
         **({"coverage": small_survey(coverage)} if coverage else {}),
     }
     lists = {
         "scenarios": [
-            {"name": name, **{count: getattr(one.matchings[name], count) for count in _COUNTS}}
-            for name in sorted(one.matchings)
+            {"name": name, **{count: getattr(evaluated.matchings[name], count) for count in _COUNTS}}
+            for name in sorted(evaluated.matchings)
         ],
-        "checks": _checks(one.outcomes),
+        "checks": _checks(evaluated.outcomes),
         "findings": [
             {"scenario": name, **_finding(match)}
-            for name in sorted(one.matchings)
-            for match in sorted(one.matchings[name].matches, key=_order)
+            for name in sorted(evaluated.matchings)
+            for match in sorted(evaluated.matchings[name].matches, key=_order)
         ],
     }
     lines = json.dumps(json_value(document), indent=2, allow_nan=False).removesuffix("\n}")
@@ -71,17 +71,19 @@ def baseline_json(one: Evaluated, coverage: Mapping[str, Any] | None = None) -> 
     return f"{lines}\n}}\n".encode("ascii")
 
 
-def save_baseline(path: Path, one: Evaluated, *, partial: bool, coverage: Mapping[str, Any] | None = None) -> None:
+def save_baseline(
+    path: Path, evaluated: Evaluated, *, partial: bool, coverage: Mapping[str, Any] | None = None
+) -> None:
     """Write a run as a baseline.
 
     Raises:
         InputError: when it is not of a complete run, or something else came to stand there.
         OSError: when it cannot be written.
     """
-    if partial or one.has_errors:
+    if partial or evaluated.has_errors:
         raise InputError("a baseline is of a complete run, and this one is not")
     refuse_other_file(path, "--gitleaks-save-baseline")
-    write_atomically(path, baseline_json(one, coverage))
+    write_atomically(path, baseline_json(evaluated, coverage))
 
 
 def is_baseline(document: object) -> bool:

@@ -232,7 +232,7 @@ def _changed_checks(
         for key, outcome in candidate.items()
         if key in baseline and BADNESS[baseline[key]] != BADNESS[outcome]
     ]
-    is_worse = [BADNESS[one.candidate_outcome] > BADNESS[one.outcome] for one in changes]
+    is_worse = [BADNESS[change.candidate_outcome] > BADNESS[change.outcome] for change in changes]
     return tuple(compress(changes, is_worse)), tuple(compress(changes, map(not_, is_worse)))
 
 

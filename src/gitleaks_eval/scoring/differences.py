@@ -99,7 +99,7 @@ class Differences:
 
 
 _NO_KINDS = {"left_out", "uncompared", "by_obeying", "accepted"}
-DIFFERENCES = tuple(one.name for one in fields(Differences) if one.name not in _NO_KINDS)
+DIFFERENCES = tuple(field.name for field in fields(Differences) if field.name not in _NO_KINDS)
 
 
 def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, Matching]) -> Differences:
@@ -110,7 +110,9 @@ def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, M
     for name in sorted(baseline.keys() & candidate.keys()):
         truths = _truth(baseline[name]), _truth(candidate[name])
         unshared = truths[0].keys() ^ truths[1].keys()
-        if any(one.status not in {EXACT, UNEXPECTED} and _place(one) in unshared for one in candidate[name].matches):
+        if any(
+            match.status not in {EXACT, UNEXPECTED} and _place(match) in unshared for match in candidate[name].matches
+        ):
             uncompared.add(name)
         for kind, difference in _different_findings(name, baseline[name], candidate[name], unshared):
             found[kind].append(difference)

@@ -103,8 +103,8 @@ class Moves:
 
     def to_review(self) -> "Moves":
         """Return what of it nobody has accepted of another build."""
-        rules = {name for one in self.upgrades for name in one.rules}
-        places = {name for one in self.upgrades for name in one.places}
+        rules = {name for upgrade in self.upgrades for name in upgrade.rules}
+        places = {name for upgrade in self.upgrades for name in upgrade.places}
         return replace(
             self,
             rules_lost=tuple(name for name in self.rules_lost if name not in rules),
@@ -161,7 +161,8 @@ class Moves:
         counts = ((len(all_of) - len(others), name) for all_of, others, name in lost)
         parts = [numbered(count, name) for count, name in counts if count]
         if parts:
-            yield f"{' and '.join(parts)} less, accepted: {'; '.join(dict.fromkeys(one.why for one in self.upgrades))}"
+            reasons = dict.fromkeys(upgrade.why for upgrade in self.upgrades)
+            yield f"{' and '.join(parts)} less, accepted: {'; '.join(reasons)}"
 
     def _accepted(self) -> Iterator[str]:
         named = (("rule", self.rules_accepted), ("place", self.places_accepted))
@@ -215,7 +216,7 @@ def moves(
     """
     lost = list(_only(before.rules, after.rules)) if silent is None else sorted({*silent, *accepted})
     forgiven = {*accepted, *after.accepted_rules}
-    wider = [one for one in after.entries if one.status in HIDES and _is_wider(one, before, after)]
+    wider = [entry for entry in after.entries if entry.status in HIDES and _is_wider(entry, before, after)]
     return Moves(
         rules_lost=tuple(name for name in lost if name not in forgiven),
         rules_gained=tuple(_only(after.rules, before.rules)),
@@ -235,25 +236,25 @@ def moves(
 
 
 def _accepted_rules(entries: Sequence[Hiding], switched_off: Collection[str]) -> frozenset[str]:
-    replaced = {one.text for one in entries if one.kind == REPLACES and one.status == ACCEPTED}
-    off = {one.status for one in entries if one.kind == SWITCHES_OFF}
+    replaced = {entry.text for entry in entries if entry.kind == REPLACES and entry.status == ACCEPTED}
+    off = {entry.status for entry in entries if entry.kind == SWITCHES_OFF}
     return frozenset(replaced | (set(switched_off) if off == {ACCEPTED} else set()))
 
 
-def _is_wider(one: Hiding, before: Surveyed, after: Surveyed) -> bool:
+def _is_wider(hiding: Hiding, before: Surveyed, after: Surveyed) -> bool:
     """Return whether an entry is new, or hides more than the one that says the same in the baseline.
 
     One of values may fit each rule that is new. An entry of paths silences every rule there is at its path, and more
     rules are no wider path; but one that was for a rule or a few, and is for all, is wider.
     """
-    known = [other for other in before.entries if (other.kind, other.text) == (one.kind, one.text)]
-    if not known or one.places > max(other.places for other in known):
+    known = [other for other in before.entries if (other.kind, other.text) == (hiding.kind, hiding.text)]
+    if not known or hiding.places > max(other.places for other in known):
         return True
     rules = max(other.rules for other in known)
-    if one.kind == BY_PATH:
+    if hiding.kind == BY_PATH:
         # No build has twice the rules of another that it is compared with.
-        return one.rules > rules and one.rules >= 2 * rules
-    return one.rules > rules + max(0, len(after.rules) - len(before.rules))
+        return hiding.rules > rules and hiding.rules >= 2 * rules
+    return hiding.rules > rules + max(0, len(after.rules) - len(before.rules))
 
 
 def _by_family(titles: Collection[str], number: int, candidate: str, at_most: int) -> Iterator[str]:

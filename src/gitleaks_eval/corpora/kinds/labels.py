@@ -41,7 +41,7 @@ def own_labels(path: Path, repository: RealRepository | None = None) -> tuple[Co
     if read.labels is None:
         raise InputError(f"{OPTION} {NAME}:{path}: this is no file")
     labels = read.labels
-    there = [one for one in labels.findings if not one.stale]
+    there = [finding for finding in labels.findings if not finding.stale]
     named = [one for one in there if MASK not in one.path]
     mixed = _of_two_minds(named)
     clear = [one for one in named if one.place not in mixed]
@@ -54,7 +54,7 @@ def own_labels(path: Path, repository: RealRepository | None = None) -> tuple[Co
         NAME,
         path,
         _how(labels, len(there) - len(named), sum(id(one) not in counted for one in named)),
-        Places(frozenset((one.path, one.line, one.rule) for one in decoys)),
+        Places(frozenset((decoy.path, decoy.line, decoy.rule) for decoy in decoys)),
         has_history=True,
         repository=repository or repository_of(path, labels),
         commit=labels.commit,
@@ -68,8 +68,8 @@ def own_labels(path: Path, repository: RealRepository | None = None) -> tuple[Co
 def _of_two_minds(findings: Sequence[LabelledFinding]) -> set[tuple[str, str, int, str]]:
     """The lines of a commit on which findings of one rule have several labels: columns differ between versions."""
     labels: defaultdict[tuple[str, str, int, str], set[str]] = defaultdict(set)
-    for one in findings:
-        labels[one.place].add(one.label if one.label in {TRUE, FALSE} else UNREVIEWED)
+    for finding in findings:
+        labels[finding.place].add(finding.label if finding.label in {TRUE, FALSE} else UNREVIEWED)
     return {place for place, several in labels.items() if len(several) > 1}
 
 
@@ -130,7 +130,7 @@ def true_places(repository: RealRepository, root: Path) -> frozenset[tuple[str, 
         InputError: as `files_about`.
     """
     read = [read_labels(path).labels for path in files_about(repository, root)]
-    return frozenset(one.place for labels in read if labels for one in labels.findings if one.label == TRUE)
+    return frozenset(finding.place for labels in read if labels for finding in labels.findings if finding.label == TRUE)
 
 
 KIND = CorpusKind(

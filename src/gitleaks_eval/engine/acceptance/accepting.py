@@ -199,11 +199,11 @@ def _place(candidate: Candidate, layer: int, name: str, root: Path) -> Path:
     return path
 
 
-def _widest(one: Offer, other: Offer | None) -> Offer:
+def _widest(offer: Offer, other: Offer | None) -> Offer:
     if other is None:
-        return one
-    names = dict.fromkeys((*other.hides, *one.hides))
-    return replace(one, hides={name: max(one.hides.get(name, 0), other.hides.get(name, 0)) for name in names})
+        return offer
+    names = dict.fromkeys((*other.hides, *offer.hides))
+    return replace(offer, hides={name: max(offer.hides.get(name, 0), other.hides.get(name, 0)) for name in names})
 
 
 def _write(wanted: Mapping[Path, _Wanted], root: Path) -> None:

@@ -44,7 +44,7 @@ def _of_another_build(session: Session, candidate: Candidate, case: Case) -> str
     if are_one_scanner(scanner_of(session, None), scanner_of(session, candidate)):
         return None
     upgrades = upgrades_of(session, case.candidate)
-    if any(case.name in (one.rules if case.kind == RULE else one.places) for one in upgrades):
+    if any(case.name in (upgrade.rules if case.kind == RULE else upgrade.places) for upgrade in upgrades):
         return UPGRADE
     return TO_REVIEW if session.settings.accepts_review else None
 

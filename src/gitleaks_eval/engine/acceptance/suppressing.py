@@ -17,7 +17,9 @@ from gitleaks_eval.scenarios.redaction import masks_of
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 
-def suppressed_in(one: SingleCandidate, repository: RealRepository, baselines: Sequence[str] = ()) -> Suppressions:
+def suppressed_in(
+    single_candidate: SingleCandidate, repository: RealRepository, baselines: Sequence[str] = ()
+) -> Suppressions:
     """Return what HEAD of a repository suppresses, with what it hides of what the scanner finds; paths are masked.
 
     `baselines` are files of known findings in it.
@@ -25,14 +27,14 @@ def suppressed_in(one: SingleCandidate, repository: RealRepository, baselines: S
     Raises:
         EvaluationError: when it cannot be cloned, the scan does not count, or a baseline is none.
     """
-    seconds = one.scanner.timeout_seconds
+    seconds = single_candidate.scanner.timeout_seconds
     with private_folder() as folder:
-        path = clone(repository, folder, seconds, at_most=one.clone_bytes).path
+        path = clone(repository, folder, seconds, at_most=single_candidate.clone_bytes).path
         built = BuiltRepository(path, readable(path, seconds))
-        scan = one.scanner.scan(path, obey_allow=False)
-        if problem := unread_in(one.scanner, scan, built):
+        scan = single_candidate.scanner.scan(path, obey_allow=False)
+        if problem := unread_in(single_candidate.scanner, scan, built):
             raise EvaluationError(f"the scan does not count: {printable(problem)}")
-        told = Told(true_places(repository, one.root), baselines)
-        there = suppressions(path, scan.findings, one.scanner.build, seconds, told)
+        told = Told(true_places(repository, single_candidate.root), baselines)
+        there = suppressions(path, scan.findings, single_candidate.scanner.build, seconds, told)
     masks = masks_of({found.file_path for found in there.listed}, {str(found["Secret"]) for found in scan.findings})
     return replace(there, listed=tuple(replace(found, file_path=masks(found.file_path)) for found in there.listed))

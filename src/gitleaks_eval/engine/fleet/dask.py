@@ -83,7 +83,9 @@ def packed(job: Job, clones: int) -> Packed:
 
 def configurations_of(job: Job) -> tuple[str, ...]:
     """Return the SHA-256 of what each candidate is configured with, in their order."""
-    return tuple(one.configuration.sha256 if one.configuration else "" for one in job.settings.candidates)
+    return tuple(
+        candidate.configuration.sha256 if candidate.configuration else "" for candidate in job.settings.candidates
+    )
 
 
 class DaskWorkers:

@@ -215,13 +215,15 @@ def _lost(pairs: Iterable[Pair], problem: str) -> UnitResult:
     return UnitResult("", tuple(Compared(pair, None, problem) for pair in pairs))
 
 
-def _pair_row(one: Compared | None, pair: Pair, name: str) -> PairRow:
-    if one is None or one.document is None:
-        said = one.problem if one and one.problem else "it changed while it was compared; run again"
+def _pair_row(compared: Compared | None, pair: Pair, name: str) -> PairRow:
+    if compared is None or compared.document is None:
+        said = compared.problem if compared and compared.problem else "it changed while it was compared; run again"
         return PairRow(*pair, None, said)
     try:
-        real = read_comparison(one.document)
+        real = read_comparison(compared.document)
     except (LookupError, TypeError, ValueError):
         return PairRow(*pair, None, "its worker answered what is no comparison; report it")
     production = replace(real.production, repository=name) if real.production else None
-    return PairRow(*pair, replace(real, repository=name, production=production), "", one.truth_lost, one.truth_better)
+    return PairRow(
+        *pair, replace(real, repository=name, production=production), "", compared.truth_lost, compared.truth_better
+    )

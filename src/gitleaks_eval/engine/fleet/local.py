@@ -97,7 +97,7 @@ class Lanes:
 
     def submit(self, do: Callable[..., Result], *arguments: object) -> "Future[Result]":
         """Have something done by a process that is free; there must be one."""
-        return next(one for one in self._lanes if one.is_free).submit(do, *arguments)
+        return next(lane for lane in self._lanes if lane.is_free).submit(do, *arguments)
 
     def watch(self) -> None:
         """End processes that take too long."""

@@ -79,18 +79,22 @@ def laid_out(settings: Settings, listed: RepositoryList, progress: Callable[[str
         for name, bench in shared.benches.items():
             _find_canary(name, bench)
         session = Session(settings, NOTHING, shared)
-        names = [one.name for one in settings.candidates]
+        names = [candidate.name for candidate in settings.candidates]
         # An approval of what a repository's own configuration does is pinned to that, which is not known here.
-        owns = {one.name for one in settings.candidates if one.configuration and one.configuration.own}
+        owns = {
+            candidate.name
+            for candidate in settings.candidates
+            if candidate.configuration and candidate.configuration.own
+        }
         identities = {name: "" if name in owns else identity(session, name) or "" for name in names}
         titles = {one.candidate.name: one.title(settings.root) for one in found}
         pairs = [(names[0], name) for name in names[1:]]
         asked = what_is_asked(job, pairs)
         approvals = [
-            one
+            approval
             for beside in session.all_beside()
-            for one in beside.approvals
-            if any((one.baseline, one.candidate) == (identities[b], identities[c]) for b, c in pairs)
+            for approval in beside.approvals
+            if any((approval.baseline, approval.candidate) == (identities[b], identities[c]) for b, c in pairs)
         ]
         question = Question(
             len(listed.listed),
@@ -139,16 +143,16 @@ class Counted:
 
     def tallies_text(self) -> str:
         """Return how many repositories get new alerts and lose findings so far, the worst candidate's."""
-        alerted = max(one.alerted.total() for one in self.tallies)
-        losing = max(one.losing.total() for one in self.tallies)
+        alerted = max(tally.alerted.total() for tally in self.tallies)
+        losing = max(tally.losing.total() for tally in self.tallies)
         return f"{alerted} with new alerts, {losing} lose findings"
 
     def judged(self) -> list[Judged]:
         """Return the verdict on each candidate."""
         identities = self.question.identities
         return [
-            one.judged(self.question.approvals, (identities[one.baseline], identities[one.candidate]))
-            for one in self.tallies
+            tally.judged(self.question.approvals, (identities[tally.baseline], identities[tally.candidate]))
+            for tally in self.tallies
         ]
 
     def report(self, lines: Mapping[LineKey, Sequence[str]]) -> FleetReport:
@@ -165,7 +169,7 @@ class Counted:
 
 def lines_to_change(settings: Settings, judged: Iterable[Judged]) -> dict[LineKey, Sequence[str]]:
     """Return the lines of configurations that would change each group of differences."""
-    sides = {one.name: Lines(one.configuration, settings.root) for one in settings.candidates}
+    sides = {candidate.name: Lines(candidate.configuration, settings.root) for candidate in settings.candidates}
     found: dict[LineKey, Sequence[str]] = {}
     for one in judged:
         pair = one.tally.baseline, one.tally.candidate

@@ -93,24 +93,28 @@ class Store:
                 return None
             read_comparison(said["document"])
             truths = [said[name] for name in _TRUTHS]
-            if not all(isinstance(one, int) if labels else one is None for one in truths):
+            if not all(isinstance(truth, int) if labels else truth is None for truth in truths):
                 return None
             return Compared(pair, said["document"], "", *truths)
         except (DocumentError, LookupError, TypeError, ValueError, AttributeError):
             # Damaged: it is made again, and written over.
             return None
 
-    def put(self, state: str, labels: Sequence[Path], one: Compared, masked_by: Collection[str]) -> None:
+    def put(self, state: str, labels: Sequence[Path], compared: Compared, masked_by: Collection[str]) -> None:
         """Keep what a pair differs in, masked by what these candidates report; nothing where that is not known.
 
         Raises:
             OSError: when it cannot be written.
         """
-        if not state or one.document is None:
+        if not state or compared.document is None:
             return
-        key = self._key(state, labels, one.pair)
+        key = self._key(state, labels, compared.pair)
         masked = sorted(key for key, name in self._candidates.items() if name in masked_by)
-        said = {"document": one.document, "masked_by": masked, **{name: getattr(one, name) for name in _TRUTHS}}
+        said = {
+            "document": compared.document,
+            "masked_by": masked,
+            **{name: getattr(compared, name) for name in _TRUTHS},
+        }
         content = json.dumps({"key": key, "sha256": _sha256(said), "compared": said}, ensure_ascii=True)
         self.files.write(_name(key), content.encode("ascii"))
 
@@ -135,20 +139,20 @@ def what_is_asked(job: Job, pairs: Sequence[Pair]) -> dict[Pair, list[Any]]:
         policy = sha256_of(settings.severity_policy)
     except OSError as error:
         raise InputError(f"ini gitleaks_severity_policy: {error.strerror or error}") from None
-    sides = {one.name: _identity(job, one) for one in settings.candidates}
+    sides = {candidate.name: _identity(job, candidate) for candidate in settings.candidates}
     tool = [FORMAT, gitleaks_eval.__version__, policy]
     return {pair: [*tool, *(sides[name] for name in pair)] for pair in pairs}
 
 
-def _identity(job: Job, one: Candidate) -> list[Any]:
+def _identity(job: Job, candidate: Candidate) -> list[Any]:
     """Return a candidate, and what it is called: causes name it, and the files of its configuration."""
-    build = job.shared.benches[one.name].build
-    if build is None or one.configuration is None:
-        raise EvaluationError(f"{one.name}: there is no scanner")
+    build = job.shared.benches[candidate.name].build
+    if build is None or candidate.configuration is None:
+        raise EvaluationError(f"{candidate.name}: there is no scanner")
     return [
-        *(one.name, build.name, build.version, build.sha256),
-        *(one.configuration.title(job.settings.root), one.configuration.sha256),
-        *(one.decode_depth, one.mode, list(one.args), one.own_baseline),
+        *(candidate.name, build.name, build.version, build.sha256),
+        *(candidate.configuration.title(job.settings.root), candidate.configuration.sha256),
+        *(candidate.decode_depth, candidate.mode, list(candidate.args), candidate.own_baseline),
     ]
 
 

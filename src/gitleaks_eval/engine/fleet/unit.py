@@ -140,7 +140,7 @@ class Worker:
     def _run(self, unit: RepositoryUnit, folder: Path) -> UnitResult:
         names = _names(unit)
         benches = {name: _moved(self.benches[name], _place(folder, i)) for i, name in enumerate(names)}
-        candidates = tuple(one for one in self.job.settings.candidates if one.name in names)
+        candidates = tuple(candidate for candidate in self.job.settings.candidates if candidate.name in names)
         settings = replace(self.job.settings, candidates=candidates)
         # What people have accepted is read once, by who counts.
         shared = Shared(str(folder), benches)

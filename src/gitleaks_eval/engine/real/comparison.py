@@ -91,7 +91,7 @@ def _comparison(
             shown[one.path_key] = one.file_path
 
     def sides(*lists: Sequence[RealFinding]) -> list[list[RealFinding]]:
-        return [[_shown(one, shown[one.path_key]) for one in findings] for findings in lists]
+        return [[_shown(finding, shown[finding.path_key]) for finding in findings] for findings in lists]
 
     raw = sides(baseline.findings, candidate.findings)
     same, found = changes(*raw)
@@ -107,15 +107,19 @@ def _comparison(
     return replace(compared, production=production)
 
 
-def _shown(one: RealFinding, path: str) -> RealFinding:
-    return one if one.file_path == path else one._replace(file_path=path)
+def _shown(real_finding: RealFinding, path: str) -> RealFinding:
+    return real_finding if real_finding.file_path == path else real_finding._replace(file_path=path)
 
 
-def _left(one: RealComparison) -> dict[str, Any]:
-    plain = {name: getattr(one, name) for name in _PLAIN}
+def _left(real_comparison: RealComparison) -> dict[str, Any]:
+    plain = {name: getattr(real_comparison, name) for name in _PLAIN}
     # There may be a hundred thousand.
-    rows = list(map(_IN_ORDER, one.differences))
-    return {**plain, "differences": rows, "production": _left(one.production) if one.production else None}
+    rows = list(map(_IN_ORDER, real_comparison.differences))
+    return {
+        **plain,
+        "differences": rows,
+        "production": _left(real_comparison.production) if real_comparison.production else None,
+    }
 
 
 def _read(document: Mapping[str, Any]) -> RealComparison:
@@ -133,4 +137,4 @@ def _read(document: Mapping[str, Any]) -> RealComparison:
 
 
 _PLAIN = ("repository", "commit", "same", "times_ms", "peaks_kib", "own")
-_IN_ORDER = attrgetter(*(one.name for one in fields(RealDifference)))
+_IN_ORDER = attrgetter(*(field.name for field in fields(RealDifference)))

@@ -117,7 +117,7 @@ class Side:
         if off and off.layer is not None and off.address:
             file = self.subject.layers[off.layer].file
             return printable(f"rule switched off by {shown_path(file, self.root) if file else self.name}")
-        renamed = sorted(one for one in self.rules if alias_of(rule_id, one))
+        renamed = sorted(rule for rule in self.rules if alias_of(rule_id, rule))
         return printable(f"no such rule with {self.name}" + (f"; {', '.join(renamed)} is there" if renamed else ""))
 
     def without(self, titles: Iterable[str]) -> Layers:
@@ -166,7 +166,8 @@ class Side:
         if problem := unread(scan, repository.readable):
             raise EvaluationError(f"a scan of an excerpt does not count: {problem}")
         found = [
-            (Known(one["File"], one["RuleID"], self.keyed(one["Secret"])), one["StartLine"]) for one in scan.findings
+            (Known(finding["File"], finding["RuleID"], self.keyed(finding["Secret"])), finding["StartLine"])
+            for finding in scan.findings
         ]
         return {one for one, _ in found} | {one._replace(line_number=line) for one, line in found}
 

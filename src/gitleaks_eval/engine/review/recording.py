@@ -107,16 +107,16 @@ def _joined(found: Sequence[Reported], mine: Sequence[Reported]) -> list[Reporte
     return [*(joined.get(id(one), one) for one in found), *(one for one in mine if id(one) not in new)]
 
 
-def _exactly(one: Reported) -> Key:
-    return one.key
+def _exactly(reported: Reported) -> Key:
+    return reported.key
 
 
-def _of_value(one: Reported) -> tuple[Any, ...]:
-    return (*one.key[:4], one.value)
+def _of_value(reported: Reported) -> tuple[Any, ...]:
+    return (*reported.key[:4], reported.value)
 
 
-def _roughly(one: Reported) -> tuple[Any, ...]:
-    return one.key[:4]
+def _roughly(reported: Reported) -> tuple[Any, ...]:
+    return reported.key[:4]
 
 
 def _scanned(scanner: Scanner, path: Path) -> Sequence[Mapping[str, Any]]:
@@ -157,7 +157,7 @@ def merged(known: LabelsFile, looked: Looked) -> Merged:
         (lambda one: one.place, lambda found: found.key[:4]),
     )
     paired = {one.id: found for one, found in pairs}
-    kept = [replace(one, stale=one.commit not in looked.history) for one in known.findings]
+    kept = [replace(finding, stale=finding.commit not in looked.history) for finding in known.findings]
     numbers = _Numbers(kept, paired)
     next_id = max((one.id for one in kept), default=0) + 1
     taken = {id(one) for one in paired.values()}

@@ -41,7 +41,7 @@ class ShownLine:
 
 def groups(findings: Sequence[LabelledFinding]) -> list[Group]:
     """Return the findings that wait for a label: those of one secret together, else those of one rule in one folder."""
-    waiting = [one for one in findings if one.label == UNREVIEWED and not one.stale]
+    waiting = [finding for finding in findings if finding.label == UNREVIEWED and not finding.stale]
     often = Counter(one.secret for one in waiting)
     grouped: defaultdict[tuple[str, str], list[LabelledFinding]] = defaultdict(list)
     for one in waiting:
@@ -72,7 +72,7 @@ class Context:
         Raises:
             EvaluationError: when git cannot read the repository.
         """
-        known = [self.reported.get(one.id) for one in findings]
+        known = [self.reported.get(finding.id) for finding in findings]
         names = [
             f"{one.commit}:{found.raw_path if found else one.path}".encode("utf-8", "surrogateescape")
             for one, found in zip(findings, known, strict=True)
@@ -81,28 +81,33 @@ class Context:
         for one, found, content in zip(findings, known, contents, strict=True):
             yield self._lines(one, found.value if found else "", content) if content is not None else []
 
-    def _lines(self, one: LabelledFinding, value: str, content: bytes) -> list[ShownLine]:
+    def _lines(self, labelled_finding: LabelledFinding, value: str, content: bytes) -> list[ShownLine]:
         lines = [line.decode("utf-8", "replace").rstrip("\r") for line in content.split(b"\n")]
-        last = one.line + value.count("\n")
-        first_shown, last_shown = max(1, one.line - AROUND), min(len(lines), last + AROUND)
+        last = labelled_finding.line + value.count("\n")
+        first_shown, last_shown = max(1, labelled_finding.line - AROUND), min(len(lines), last + AROUND)
         whole = {
             number
             for other in self.looked.reported
-            if other.key[1] == one.path and other.key[0] == one.commit
+            if other.key[1] == labelled_finding.path and other.key[0] == labelled_finding.commit
             for number in range(other.key[2], other.key[2] + other.value.count("\n") + 1)
-        } | set(range(one.line, last + 1))
+        } | set(range(labelled_finding.line, last + 1))
         shown = {number: lines[number - 1] for number in range(first_shown, last_shown + 1)}
         # The values of all findings, line by line, and, columns being wrong at times, the words of the reported lines.
         values = {part for other in self.looked.reported for part in other.value.split("\n")}
         values |= {
             word
-            for number in range(one.line, last + 1)
+            for number in range(labelled_finding.line, last + 1)
             if number in shown
             for word in _WORD.findall(shown[number])
             if len(word) >= 2 * REVEALING_LENGTH
         }
         masks = masks_of(shown.values(), values)
         return [
-            ShownLine(number, MASK if number in whole else masks(text), text, is_reported=one.line <= number <= last)
+            ShownLine(
+                number,
+                MASK if number in whole else masks(text),
+                text,
+                is_reported=labelled_finding.line <= number <= last,
+            )
             for number, text in shown.items()
         ]

@@ -60,13 +60,13 @@ class NewFile:
         return f"{self.path}  {where}  {few(self.previews, 3)}"
 
 
-def rule_named(one: SingleCandidate, rule_id: str) -> Rule:
+def rule_named(single_candidate: SingleCandidate, rule_id: str) -> Rule:
     """Return the rule in force with this id.
 
     Raises:
         InputError: when there is none; it names those that look like it.
     """
-    rules = {rule.id: rule for rule in one.subject.effective.rules}
+    rules = {rule.id: rule for rule in single_candidate.subject.effective.rules}
     if rule_id not in rules:
         near = [name for name in rules if rule_id.lower() in name.lower() or name.lower() in rule_id.lower()]
         hint = f"; there is {few(near, 3)}" if near else ""
@@ -74,41 +74,43 @@ def rule_named(one: SingleCandidate, rule_id: str) -> Rule:
     return rules[rule_id]
 
 
-def rule_tests(one: SingleCandidate, rule: Rule) -> Iterator[Tried]:
+def rule_tests(single_candidate: SingleCandidate, rule: Rule) -> Iterator[Tried]:
     """Yield what is asked of a rule: that it finds samples made from its own regex, and what users wrote of it.
 
     Raises:
         EvaluationError: when a scan fails.
         InputError: when something is wrong in what stands beside the configuration.
     """
-    yield _fires(one, rule)
-    yield from _written(one, rule)
+    yield _fires(single_candidate, rule)
+    yield from _written(single_candidate, rule)
 
 
-def _written(one: SingleCandidate, rule: Rule) -> Iterator[Tried]:
+def _written(single_candidate: SingleCandidate, rule: Rule) -> Iterator[Tried]:
     """Yield how the tests of the rule end that stand beside the configuration."""
-    besides = files_beside(one.subject.configuration)
-    named = [name for name, _, test in named_tests(besides, one.root) if test.rule_id == rule.id]
+    besides = files_beside(single_candidate.subject.configuration)
+    named = [name for name, _, test in named_tests(besides, single_candidate.root) if test.rule_id == rule.id]
     if not named:
         return
     for beside in besides:
         check_tests(beside)
-    check_rules(one.subject, besides)
-    folder = Path(tempfile.mkdtemp(prefix="own-", dir=one.scanner.scratch))
-    verdicts = own_verdicts(one.subject, besides, one.asker, folder / "scanned", one.root)
+    check_rules(single_candidate.subject, besides)
+    folder = Path(tempfile.mkdtemp(prefix="own-", dir=single_candidate.scanner.scratch))
+    verdicts = own_verdicts(
+        single_candidate.subject, besides, single_candidate.asker, folder / "scanned", single_candidate.root
+    )
     for name in named:
         verdict = verdicts[key(TEST, name)]
         yield Tried(passes=verdict.outcome != FAILS, said=verdict.message or name)
 
 
-def _fires(one: SingleCandidate, rule: Rule) -> Tried:
-    effective = one.subject.effective
-    on = bench(effective.rules, effective.allowlists, one.subject.seed)
+def _fires(single_candidate: SingleCandidate, rule: Rule) -> Tried:
+    effective = single_candidate.subject.effective
+    on = bench(effective.rules, effective.allowlists, single_candidate.subject.seed)
     made = samples_or_reason(rule, on, list(islice(map(word, count()), SAMPLES)))
     if isinstance(made, str):
         return Tried(passes=False, said=f"no sample can be made: {made}")
-    repository = one.asker.built(made)
-    findings = one.asker.under_test(repository)
+    repository = single_candidate.asker.built(made)
+    findings = single_candidate.asker.under_test(repository)
     ids = found_by_sample(made, findings)
     own = sum(any(is_same(rule.id, other) for other in found) for found in ids)
     others = Counter(other for found in ids for other in found if not is_same(rule.id, other))
@@ -119,7 +121,7 @@ def _fires(one: SingleCandidate, rule: Rule) -> Tried:
         return Tried(passes=True, said=said)
     if others:
         return Tried(passes=True, said=f"{said}; they are reported as {few(list(others), 3)}")
-    bare = one.asker.changed(repository, without_allowlists(one.subject.layers))
+    bare = single_candidate.asker.changed(repository, without_allowlists(single_candidate.subject.layers))
     hidden = any(any(is_same(rule.id, other) for other in found) for found in found_by_sample(made, bare))
     why = "an allowlist hides them" if hidden else reason_for_silence(rule) or "nothing else is known"
     return Tried(passes=False, said=f"{said}: {why}")
@@ -131,7 +133,7 @@ def _instead(rule: Rule, made: Sequence[Sample], findings: Findings) -> str:
     return next((instead_text(rule, sample, secrets) for sample, secrets in each if secrets), "")
 
 
-def newly_reported(one: SingleCandidate, rule: Rule, repository: RealRepository) -> Sequence[NewFile]:
+def newly_reported(single_candidate: SingleCandidate, rule: Rule, repository: RealRepository) -> Sequence[NewFile]:
     """Return what is reported in a repository for this rule alone: without it no rule reports the same place.
 
     It is cloned first and never scanned in place.
@@ -139,13 +141,15 @@ def newly_reported(one: SingleCandidate, rule: Rule, repository: RealRepository)
     Raises:
         EvaluationError: when it cannot be cloned, or a scan does not count.
     """
-    folder = Path(tempfile.mkdtemp(prefix="clone-", dir=one.scanner.scratch))
+    folder = Path(tempfile.mkdtemp(prefix="clone-", dir=single_candidate.scanner.scratch))
     try:
-        path = clone(repository, folder, one.scanner.timeout_seconds, at_most=one.clone_bytes).path
-        there = BuiltRepository(path, readable(path, one.scanner.timeout_seconds))
-        with_it = _scanned(one, there, None)
-        layers = without(one.subject.layers, [(rule.layer, rule.address)])
-        before = {_spot(finding) for finding in _scanned(one, there, write_layers(layers, folder))}
+        path = clone(
+            repository, folder, single_candidate.scanner.timeout_seconds, at_most=single_candidate.clone_bytes
+        ).path
+        there = BuiltRepository(path, readable(path, single_candidate.scanner.timeout_seconds))
+        with_it = _scanned(single_candidate, there, None)
+        layers = without(single_candidate.subject.layers, [(rule.layer, rule.address)])
+        before = {_spot(finding) for finding in _scanned(single_candidate, there, write_layers(layers, folder))}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     mine = [finding for finding in with_it if finding["RuleID"] == rule.id and _spot(finding) not in before]
@@ -165,8 +169,10 @@ def newly_reported(one: SingleCandidate, rule: Rule, repository: RealRepository)
     return sorted(files, key=lambda file: (-file.places, file.path))
 
 
-def _scanned(one: SingleCandidate, there: BuiltRepository, config: Path | None) -> Sequence[Mapping[str, Any]]:
-    scanner = replace(one.scanner, config=config or one.scanner.config)
+def _scanned(
+    single_candidate: SingleCandidate, there: BuiltRepository, config: Path | None
+) -> Sequence[Mapping[str, Any]]:
+    scanner = replace(single_candidate.scanner, config=config or single_candidate.scanner.config)
     scan = scanner.scan(there.path)
     if problem := unread(scan, scanner.to_read(there)):
         raise EvaluationError(f"the scan does not count: {printable(problem)}")

@@ -58,7 +58,7 @@ def _unheard(runs: Mapping[str, Run]) -> Iterator[str]:
     """Judges of real repositories that were to decide, and of which none counts."""
     for name, run in runs.items():
         judgement = run.judged.by_mode.get(REAL_WORLD) if run.judged else None
-        scored = [one for one in judgement.verdicts if one.outcome == SCORED] if judgement else []
+        scored = [verdict for verdict in judgement.verdicts if verdict.outcome == SCORED] if judgement else []
         if scored and all(one.excluded and not one.advisory for one in scored):
             yield _of(name, "every verdict on real repositories is left out for low confidence")
 
@@ -66,7 +66,7 @@ def _unheard(runs: Mapping[str, Run]) -> Iterator[str]:
 def _hushed(runs: Mapping[str, Run], accepted: Collection[str]) -> Iterator[str]:
     """Failures of a partial run, which has no decision: a hook may have turned them into others."""
     for name, run in runs.items():
-        failed = failed_ids(one for one in run.results if one.nodeid not in accepted) if run.partial else ()
+        failed = failed_ids(result for result in run.results if result.nodeid not in accepted) if run.partial else ()
         if failed:
             yield _of(name, f"{' '.join(failed)} failed")
 

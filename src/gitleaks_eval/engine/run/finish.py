@@ -62,10 +62,10 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
     settings, scenarios = session.settings, session.scenarios
     workbench = session.workbench(under_test.candidate.name)
     checked = {*workbench.subjects, *(result.scenario for result in recorded)}
-    matched = {one.name: workbench.matched(one) for one in scenarios if one.name in checked}
+    matched = {scenario.name: workbench.matched(scenario) for scenario in scenarios if scenario.name in checked}
     subjects = {name: subject for name, subject in matched.items() if subject}
     changed = under_test.changed()
-    names = [*subjects, *(one.name for one in session.repositories)]
+    names = [*subjects, *(repository.name for repository in session.repositories)]
     surveys = survey_cases(session, under_test.candidate)
     possible = len(catalogue()) * len(scenarios) + own
     asked = possible + len(surveys) + _count_lint(under_test.candidate)
@@ -81,12 +81,12 @@ def candidate_run(  # noqa: PLR0913 - what only the caller knows, each under its
         analyses=None if settings.analyses else _analyses(workbench.folder, names),
         repositories=[
             real_evaluation(
-                one,
+                repository,
                 recorded,
-                _left(repository_path(workbench.folder, one.name)),
-                _left(analysis_path(workbench.folder, one.name)),
+                _left(repository_path(workbench.folder, repository.name)),
+                _left(analysis_path(workbench.folder, repository.name)),
             )
-            for one in session.repositories
+            for repository in session.repositories
         ],
         judged=judged,
         judge_log=judge_log,
@@ -108,7 +108,7 @@ def _count_lint(candidate: Candidate) -> int:
 
 
 def _count_decisive(session: Session, recorded: Sequence[CheckResult]) -> int:
-    real = {one.name for one in session.repositories}
+    real = {repository.name for repository in session.repositories}
     return sum(result.scenario not in real for result in recorded)
 
 
@@ -158,10 +158,10 @@ def explain_misses(session: Session, runs: Mapping[str, Run]) -> None:
         with contextlib.suppress(EvaluationError):
             run.hidden.update(hidden_findings(matched, workbench, candidate.configuration, baseline, settings.root))
             missed = [
-                (scenario, (one.file_path, one.line_number, one.rule_id))
+                (scenario, (match.file_path, match.line_number, match.rule_id))
                 for scenario, matching in matched
-                for one in matching.matches
-                if one.status == MISSED
+                for match in matching.matches
+                if match.status == MISSED
             ]
             unsaid = [one for one in missed if run.hidden.get((one[0].name, one[1]), NOTHING_HIDES) == NOTHING_HIDES]
             run.hidden.update(why_missed(session, candidate.name, unsaid))
@@ -172,7 +172,9 @@ def tell_judges(session: Session, runs: Mapping[str, Run]) -> Mapping[str, Run]:
     if len(runs) != 1 or any(run.partial for run in runs.values()) or session.settings.analyses is not None:
         return runs
     ((name, run),) = runs.items()
-    matched = [(one, run.subjects[one.name].matching) for one in run.scenarios if one.name in run.subjects]
+    matched = [
+        (scenario, run.subjects[scenario.name].matching) for scenario in run.scenarios if scenario.name in run.subjects
+    ]
     return {name: replace(run, judge_context=context_of(session, matched).as_json())}
 
 
@@ -187,7 +189,7 @@ def compared(session: Session, runs: Mapping[str, Run]) -> Compared | None:
     sides = [evaluated(names[name], run, times.get(name, ())) for name, run in runs.items()]
     baseline = saved or sides[0]
     notes = comparability(saved, sides[0].corpus_sha256) if saved else []
-    has_own = any(one.configuration and one.configuration.chain for one in settings.candidates)
+    has_own = any(candidate.configuration and candidate.configuration.chain for candidate in settings.candidates)
     if saved and saved.surveyed and has_own:
         notes.append("rules are compared by name: a saved baseline has no samples of a rule that was changed")
     others = sides if saved else sides[1:]

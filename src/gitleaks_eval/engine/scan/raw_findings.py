@@ -182,9 +182,9 @@ def _suppressed(
     return suppressions(clone, findings, build, bench.timeout_seconds, told)
 
 
-def _as_json(one: Suppression) -> dict[str, Any]:
+def _as_json(suppression: Suppression) -> dict[str, Any]:
     # Only an entry of a baseline may be matched by its place.
-    return {name: value for name, value in asdict(one).items() if name != "by_place" or value}
+    return {name: value for name, value in asdict(suppression).items() if name != "by_place" or value}
 
 
 def _reported(  # noqa: PLR0913 - each is a word of its own

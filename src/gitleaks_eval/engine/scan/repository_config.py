@@ -126,7 +126,7 @@ def _baseline(cloned: Clone, bench: Bench) -> bytes:
     if content is None:
         raise EvaluationError(f"own_baseline {printable(name)}: is no file of the commit {cloned.commit[:12]}")
     try:
-        return json.dumps([dict(one.entry) for one in known_findings(content)]).encode()
+        return json.dumps([dict(finding.entry) for finding in known_findings(content)]).encode()
     except EvaluationError as error:
         raise EvaluationError(f"own_baseline {printable(name)}: {error}") from None
 

@@ -59,7 +59,7 @@ def baseline_identity(session: Session) -> str | None:
 
 def with_approvals(session: Session, baseline: str, candidate: str, real: Real) -> Real:
     """Return the same, with the groups that people have approved for these two candidates."""
-    approvals = [one for beside in session.all_beside() for one in beside.approvals]
+    approvals = [approval for beside in session.all_beside() for approval in beside.approvals]
     if not approvals:
         return real
     pins = _pins(session, baseline, candidate, real)
@@ -79,7 +79,10 @@ def upgrades_of(session: Session, candidate: str) -> tuple[Upgrade, ...]:
     """Return what people have accepted that a candidate no longer finds of what the baseline does."""
     pinned = baseline_identity(session), identity(session, candidate)
     return tuple(
-        one for beside in session.all_beside() for one in beside.upgrades if (one.baseline, one.candidate) == pinned
+        upgrade
+        for beside in session.all_beside()
+        for upgrade in beside.upgrades
+        if (upgrade.baseline, upgrade.candidate) == pinned
     )
 
 

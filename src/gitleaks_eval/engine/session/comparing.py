@@ -110,10 +110,14 @@ class Comparing:
         return workbench.subjects[trial.subject.name].matching
 
 
-def _is_at(one: Difference, match: Match) -> bool:
-    return (one.file_path, one.line_number, one.rule_id) == (match.file_path, match.line_number, match.rule_id)
+def _is_at(difference: Difference, match: Match) -> bool:
+    return (difference.file_path, difference.line_number, difference.rule_id) == (
+        match.file_path,
+        match.line_number,
+        match.rule_id,
+    )
 
 
-def _is_alike(one: Match, other: Match) -> bool:
+def _is_alike(match: Match, other: Match) -> bool:
     same = ("status", "file_path", "line_number", "rule_id", "reported_rule_id", "reported_line_number")
-    return all(getattr(one, name) == getattr(other, name) for name in same)
+    return all(getattr(match, name) == getattr(other, name) for name in same)

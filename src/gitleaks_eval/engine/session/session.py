@@ -236,7 +236,7 @@ def _beside(candidate: Candidate, root: Path) -> tuple[Beside, ...]:
     """Return what stands beside a configuration; without one, what is accepted in rootdir of a build and its flags."""
     if candidate.configuration is None or candidate.configuration.chain:
         return files_beside(candidate.configuration)
-    flags = {one.text for one in limits(candidate.args)}
+    flags = {limit.text for limit in limits(candidate.args)}
     found = []
     for one in file_at(root / NAME, (0,)):
         accepts = tuple(two for two in one.accepts if is_of_build(two.entry) or two.entry in flags)

@@ -65,7 +65,7 @@ def lost_by_obeying(obeyed: Obeyed, workbench: Workbench, scenario: Scenario) ->
             with turn(workbench.turns):
                 scan = scanner.scan(repository.path)
         masks = workbench.masks(scenario)
-        rows = {(masks(one["File"]), one["StartLine"], one["RuleID"]) for one in scan.findings}
+        rows = {(masks(finding["File"]), finding["StartLine"], finding["RuleID"]) for finding in scan.findings}
         return sorted(rows)
 
     found = made_once(workbench.folder / "disobeying" / scenario.name, make)

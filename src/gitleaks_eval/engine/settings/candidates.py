@@ -166,7 +166,7 @@ def _from_tables(root: Root) -> tuple[Candidate, ...]:
             baselines.append(name)
     if len(baselines) > 1:
         raise InputError(f"{path} [{TABLE}]: {' and '.join(baselines)} are both the baseline; mark one")
-    candidates.sort(key=lambda one: one.name not in baselines)
+    candidates.sort(key=lambda candidate: candidate.name not in baselines)
     return _checked(candidates, f"{path} [{TABLE}]: two candidates have one name: {{}}; rename one")
 
 

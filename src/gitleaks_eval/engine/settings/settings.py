@@ -146,7 +146,9 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
         )
     save = _save_baseline(root, candidates)
     if saved:
-        _refuse_overwriting(saved, [reports.path / one.folder / REPORT for one in candidates if one.folder])
+        _refuse_overwriting(
+            saved, [reports.path / candidate.folder / REPORT for candidate in candidates if candidate.folder]
+        )
     return Settings(
         root=root.path,
         candidates=candidates,

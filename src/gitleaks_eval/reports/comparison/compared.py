@@ -95,7 +95,7 @@ def comparison_json(compared: Compared) -> bytes:
             "tool": TOOL,
             "tool_version": gitleaks_eval.__version__,
             **({"only": list(compared.only)} if compared.only else {}),
-            "candidates": [_candidate(one, compared) for one in compared.candidates],
+            "candidates": [_candidate(candidate, compared) for candidate in compared.candidates],
         },
         {
             "pairs": [_pair(pair, compared) for pair in compared.pairs],
@@ -115,21 +115,21 @@ def against(pair: Pair) -> str:
     return f"{pair.candidate} against {pair.baseline}"
 
 
-def _candidate(one: Evaluated, compared: Compared) -> dict[str, Any]:
-    metrics = one.planted()
+def _candidate(evaluated: Evaluated, compared: Compared) -> dict[str, Any]:
+    metrics = evaluated.planted()
     return {
-        "name": one.name,
-        "folder": compared.folders.get(one.name),
-        "scanner": one.scanner["name"],
-        **{name: one.scanner[name] for name in ("version", "sha256", "config")},
-        "score": one.score,
-        "decision": one.decision,
-        "guarded_decision": one.guarded_decision,
+        "name": evaluated.name,
+        "folder": compared.folders.get(evaluated.name),
+        "scanner": evaluated.scanner["name"],
+        **{name: evaluated.scanner[name] for name in ("version", "sha256", "config")},
+        "score": evaluated.score,
+        "decision": evaluated.decision,
+        "guarded_decision": evaluated.guarded_decision,
         **_figures(metrics.total),
         "by_rule": {name: _figures(counts) for name, counts in metrics.by_rule.items()},
-        "corpora": {name: _figures(counts) for name, counts in corpora_of(one)},
-        "scan_ms": one.scan_ms,
-        "scan_ms_spread": one.scan_ms_spread,
+        "corpora": {name: _figures(counts) for name, counts in corpora_of(evaluated)},
+        "scan_ms": evaluated.scan_ms,
+        "scan_ms_spread": evaluated.scan_ms_spread,
     }
 
 
@@ -138,9 +138,9 @@ def _figures(counts: Counts) -> dict[str, Any]:
     return {name: getattr(counts, name) for name in names}
 
 
-def corpora_of(one: Evaluated) -> Iterable[tuple[str, Counts]]:
+def corpora_of(evaluated: Evaluated) -> Iterable[tuple[str, Counts]]:
     """Return the figures of each corpus, by its name."""
-    return one.of_corpora().by_scenario.items()
+    return evaluated.of_corpora().by_scenario.items()
 
 
 def _pair(pair: Pair, compared: Compared) -> str:
@@ -157,7 +157,7 @@ def _pair(pair: Pair, compared: Compared) -> str:
     lists: dict[str, Iterable[Difference | Any]] = {kind: getattr(pair.differences, kind) for kind in DIFFERENCES}
     named = {name: [json.dumps(json_value(one)) for one in listed] for name, listed in pair.moves.ids.items()}
     lists |= {"checks_worse": pair.checks_worse, "checks_better": pair.checks_better}
-    lines = {name: [json.dumps(json_value(one._asdict())) for one in entries] for name, entries in lists.items()}
+    lines = {name: [json.dumps(json_value(entry._asdict())) for entry in entries] for name, entries in lists.items()}
     lines["lost"] = [
         json.dumps(json_value({**one._asdict(), "hidden_by": compared.hidden_by(pair, one)}))
         for one in pair.differences.lost
@@ -166,11 +166,11 @@ def _pair(pair: Pair, compared: Compared) -> str:
     return b"".join(with_long_lists(head, named | lines)).decode("ascii").strip()
 
 
-def place_of(one: Difference) -> str:
+def place_of(difference: Difference) -> str:
     """Return the file and line of a difference."""
-    if one.line_number is None:
+    if difference.line_number is None:
         return "(by count: its ground truth lists no findings)"
-    return f"{one.file_path}:{one.line_number}"
+    return f"{difference.file_path}:{difference.line_number}"
 
 
 def _markdown_lines(compared: Compared) -> Iterator[str]:
@@ -184,7 +184,9 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
     yield "|---|---|---|---|---|--:|--:|--:|--:|--:|"
     for one in candidates:
         yield table_row(_candidate_cells(one))
-    corpora = [_corpus_cells(one, name, counts) for one in candidates for name, counts in corpora_of(one)]
+    corpora = [
+        _corpus_cells(candidate, name, counts) for candidate in candidates for name, counts in corpora_of(candidate)
+    ]
     yield from _table(
         "Corpora", ("Corpus", "Candidate", "P", "R", "F1", "Found", "Not", "Wrong", "Unlabelled"), corpora
     )
@@ -200,9 +202,9 @@ def _markdown_lines(compared: Compared) -> Iterator[str]:
         yield from _moved_rules(pair)
         if judged := compared.judged_as(pair):
             yield from pair_judge_markdown(judged)
-    yield from _rule_table("Rules", candidates, [one.planted() for one in candidates])
-    yield from _rule_table("Rules in corpora", candidates, [one.of_corpora() for one in candidates])
-    headings = ("", "Place", *(markdown(one.name) for one in candidates))
+    yield from _rule_table("Rules", candidates, [candidate.planted() for candidate in candidates])
+    yield from _rule_table("Rules in corpora", candidates, [candidate.of_corpora() for candidate in candidates])
+    headings = ("", "Place", *(markdown(candidate.name) for candidate in candidates))
     yield from _table("Places", headings, list(_place_cells(candidates)))
     for pair in compared.neighbours:
         yield from _pair_lines(pair)
@@ -220,9 +222,9 @@ def _moved_rules(pair: Pair) -> Iterator[str]:
 
 def _rule_table(title: str, candidates: Sequence[Evaluated], metrics: Sequence[Metrics]) -> Iterator[str]:
     """Yield what each candidate makes of each rule: found of expected, and what is wrong or unlabelled."""
-    rules = sorted({rule for one in metrics for rule in one.by_rule})
-    rows = [[rule, *(_rule_cell(one.by_rule.get(rule)) for one in metrics)] for rule in rules]
-    yield from _table(title, ["Rule", *(markdown(one.name) for one in candidates)], rows)
+    rules = sorted({rule for metric in metrics for rule in metric.by_rule})
+    rows = [[rule, *(_rule_cell(metric.by_rule.get(rule)) for metric in metrics)] for rule in rules]
+    yield from _table(title, ["Rule", *(markdown(candidate.name) for candidate in candidates)], rows)
 
 
 def _rule_cell(counts: Counts | None) -> str:
@@ -233,31 +235,31 @@ def _rule_cell(counts: Counts | None) -> str:
     return ", ".join(filter(None, [found, *(f"{number} {name}" for number, name in others if number)]))
 
 
-def _corpus_cells(one: Evaluated, name: str, counts: Counts) -> list[str]:
+def _corpus_cells(evaluated: Evaluated, name: str, counts: Counts) -> list[str]:
     rates = corpus_rate_texts(counts)
     figures = [rates[rate] for rate in ("precision", "recall", "f1")]
-    return [name, one.name, *figures, *map(str, (counts.tp, counts.fn, counts.fp, counts.unlabelled))]
+    return [name, evaluated.name, *figures, *map(str, (counts.tp, counts.fn, counts.fp, counts.unlabelled))]
 
 
-def _candidate_cells(one: Evaluated) -> list[str]:
-    rates = rate_texts(one.planted().total)
+def _candidate_cells(evaluated: Evaluated) -> list[str]:
+    rates = rate_texts(evaluated.planted().total)
     return [
-        one.name,
-        f"{one.scanner['name']} {one.scanner['version']}",
-        one.scanner["config"] or "",
-        one.guarded_decision or "none: partial",
-        one.decision or "none: partial",
-        f"{one.score * SCALE:.2f}",
+        evaluated.name,
+        f"{evaluated.scanner['name']} {evaluated.scanner['version']}",
+        evaluated.scanner["config"] or "",
+        evaluated.guarded_decision or "none: partial",
+        evaluated.decision or "none: partial",
+        f"{evaluated.score * SCALE:.2f}",
         *(rates[name] for name in ("precision", "recall", "f1")),
-        _time(one),
+        _time(evaluated),
     ]
 
 
-def _time(one: Evaluated) -> str:
-    if one.scan_ms is None:
+def _time(evaluated: Evaluated) -> str:
+    if evaluated.scan_ms is None:
         return ""
-    spread = "" if one.scan_ms_spread is None else " ({:.0f} to {:.0f})".format(*one.scan_ms_spread)
-    return f"{one.scan_ms:.0f}{spread}"
+    spread = "" if evaluated.scan_ms_spread is None else " ({:.0f} to {:.0f})".format(*evaluated.scan_ms_spread)
+    return f"{evaluated.scan_ms:.0f}{spread}"
 
 
 def _pair_lines(pair: Pair) -> Iterator[str]:
@@ -286,35 +288,42 @@ def _differences(title: str, found: Sequence[Difference]) -> Iterator[str]:
     yield from _table(title, headings, [_difference_cells(one) for one in found[:LISTED_AT_MOST]], len(found))
 
 
-def _difference_cells(one: Difference) -> list[str]:
-    baseline = _reported(one, one.baseline_line_number, one.baseline_rule_id, one.severity)
-    candidate = _reported(one, one.candidate_line_number, one.candidate_rule_id, one.candidate_severity)
-    return [one.scenario, place_of(one), one.rule_id, baseline, candidate]
+def _difference_cells(difference: Difference) -> list[str]:
+    baseline = _reported(difference, difference.baseline_line_number, difference.baseline_rule_id, difference.severity)
+    candidate = _reported(
+        difference, difference.candidate_line_number, difference.candidate_rule_id, difference.candidate_severity
+    )
+    return [difference.scenario, place_of(difference), difference.rule_id, baseline, candidate]
 
 
-def _reported(one: Difference, line: int | None, rule_id: str | None, severity: str | None) -> str:
+def _reported(difference: Difference, line: int | None, rule_id: str | None, severity: str | None) -> str:
     """Return what was reported of a finding, as far as it is not as expected."""
     if rule_id is None:
         return "-"
-    renamed = "the same rule, renamed" if alias_of(one.rule_id, rule_id) else ""
-    parts = [severity, f"line {line}" * (line != one.line_number), rule_id * (rule_id != one.rule_id), renamed]
+    renamed = "the same rule, renamed" if alias_of(difference.rule_id, rule_id) else ""
+    parts = [
+        severity,
+        f"line {line}" * (line != difference.line_number),
+        rule_id * (rule_id != difference.rule_id),
+        renamed,
+    ]
     return ", ".join(filter(None, parts))
 
 
-def _error_book(one: Evaluated) -> Iterator[str]:
+def _error_book(evaluated: Evaluated) -> Iterator[str]:
     """By rule, the misses and the false positives of a candidate; the rules with most of them first.
 
     What is unlabelled is no error.
     """
     places: defaultdict[str, dict[str, list[str]]] = defaultdict(lambda: {MISSED: [], UNEXPECTED: []})
-    for scenario, matching in one.matchings.items():
+    for scenario, matching in evaluated.matchings.items():
         for match in matching.matches:
             if match.fate in {MISSED, UNEXPECTED}:
                 places[match.rule_id][match.fate].append(f"{scenario}: {match.place}")
     worst = sorted(places.items(), key=lambda item: (-len(item[1][MISSED]), -len(item[1][UNEXPECTED]), item[0]))
     rows = [_book_cells(rule_id, found) for rule_id, found in worst[:RULES_AT_MOST]]
     headings = ("Rule", "Missed", "Where", "Unexpected", "Where")
-    yield from _table(f"Error book of {markdown(one.name)}", headings, rows, len(worst))
+    yield from _table(f"Error book of {markdown(evaluated.name)}", headings, rows, len(worst))
 
 
 def _book_cells(rule_id: str, found: Mapping[str, Sequence[str]]) -> list[str]:
@@ -346,7 +355,7 @@ def _table(
 
 def _place_rows(candidates: Sequence[Evaluated]) -> list[tuple[str, list[bool | None]]]:
     """Return each place that one of the candidates was asked, and whether each of them sees it (None: not asked)."""
-    maps = [one.surveyed.places if one.surveyed else {} for one in candidates]
+    maps = [candidate.surveyed.places if candidate.surveyed else {} for candidate in candidates]
     return [
         (title, [one.get(title) for one in maps]) for title in dict.fromkeys(title for one in maps for title in one)
     ]

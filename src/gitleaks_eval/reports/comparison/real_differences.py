@@ -37,7 +37,7 @@ def real_lines(real: Real) -> Iterator[str]:
             yield printable(f"real  {one.repository}  {row_numbers(one)}{_cost(one)}")
             if one.production:
                 yield printable(f"real  {one.repository}  in production: {row_numbers(one.production)}")
-    approved = [one for one in real.groups() if one in real.approved]
+    approved = [group for group in real.groups() if group in real.approved]
     for line in (*_group_lines(real.to_review()), *(f"{line} (approved)" for line in _group_lines(approved))):
         yield printable(f"  {line}")
 
@@ -57,10 +57,10 @@ def _by_cause(found: Iterable[Group]) -> list[Group]:
         together[one.kind, one.cause].append(one)
     merged = []
     for (kind, cause), groups in together.items():
-        rules = list(dict.fromkeys(_rules(one.rule_id, one) for one in groups))
+        rules = list(dict.fromkeys(_rules(group.rule_id, group) for group in groups))
         named = rules[0] if len(rules) == 1 else f"{len(rules)} rules ({few(rules, 3)})"
-        repositories = tuple(dict.fromkeys(name for one in groups for name in one.repositories))
-        counts = [sum(numbers) for numbers in zip(*((one.count, one.in_head) for one in groups), strict=True)]
+        repositories = tuple(dict.fromkeys(name for group in groups for name in group.repositories))
+        counts = [sum(numbers) for numbers in zip(*((group.count, group.in_head) for group in groups), strict=True)]
         merged.append(Group(kind, named, None, cause, repositories, *counts))
     return sorted(merged, key=lambda one: (not one.in_head, -one.count))
 
@@ -99,7 +99,9 @@ def group_row(group: Group) -> list[str]:
 
 
 def _secrets_markdown(real: Real) -> Iterator[str]:
-    found = [(comparison.repository, one) for comparison in real.compared for one in comparison.differences]
+    found = [
+        (comparison.repository, difference) for comparison in real.compared for difference in comparison.differences
+    ]
     if not found:
         return
     headings = ("Repository", "", "Where", "Commit", "Rule", "Cause", "Findings", "HEAD")
@@ -124,15 +126,15 @@ def failed_text(real: Real) -> str:
     return "\n  ".join(map(printable, lines))
 
 
-def _comparison(one: RealComparison) -> dict[str, Any]:
+def _comparison(real_comparison: RealComparison) -> dict[str, Any]:
     return {
-        "repository": one.repository,
-        "commit": one.commit,
-        "same": one.same,
-        **{kind: [_difference(row) for row in one.of(kind)] for kind in KINDS},
-        "scan_ms": list(one.times_ms) if one.times_ms else None,
-        "peak_kib": list(one.peaks_kib) if one.peaks_kib else None,
-        **({"production": _comparison(one.production)} if one.production else {}),
+        "repository": real_comparison.repository,
+        "commit": real_comparison.commit,
+        "same": real_comparison.same,
+        **{kind: [_difference(row) for row in real_comparison.of(kind)] for kind in KINDS},
+        "scan_ms": list(real_comparison.times_ms) if real_comparison.times_ms else None,
+        "peak_kib": list(real_comparison.peaks_kib) if real_comparison.peaks_kib else None,
+        **({"production": _comparison(real_comparison.production)} if real_comparison.production else {}),
     }
 
 
@@ -146,33 +148,36 @@ def _difference(row: RealDifference) -> dict[str, Any]:
     }
 
 
-def row_numbers(one: RealComparison) -> str:
+def row_numbers(real_comparison: RealComparison) -> str:
     """`12 the same, 3 lost, 1 new`."""
-    counts = [f"{one.count(kind)} {kind_title(kind)}" for kind in KINDS if one.count(kind)]
-    secrets = len(one.differences)
-    folded = f" ({secrets} secrets)" if counts and secrets != sum(map(one.count, KINDS)) else ""
-    return f"{one.same} the same, {', '.join(counts) or 'nothing differs'}{folded}"
+    counts = [f"{real_comparison.count(kind)} {kind_title(kind)}" for kind in KINDS if real_comparison.count(kind)]
+    secrets = len(real_comparison.differences)
+    folded = f" ({secrets} secrets)" if counts and secrets != sum(map(real_comparison.count, KINDS)) else ""
+    return f"{real_comparison.same} the same, {', '.join(counts) or 'nothing differs'}{folded}"
 
 
-def _cost(one: RealComparison) -> str:
-    parts = [f"{text} {unit}" for text, unit in ((_times(one), "ms"), (_peaks(one), "MiB")) if text]
+def _cost(real_comparison: RealComparison) -> str:
+    parts = [
+        f"{text} {unit}" for text, unit in ((_times(real_comparison), "ms"), (_peaks(real_comparison), "MiB")) if text
+    ]
     return f"; scans {', '.join(parts)}" if parts else ""
 
 
-def _times(one: RealComparison) -> str:
-    return "{:.0f} -> {:.0f}".format(*one.times_ms) if one.times_ms else ""
+def _times(real_comparison: RealComparison) -> str:
+    return "{:.0f} -> {:.0f}".format(*real_comparison.times_ms) if real_comparison.times_ms else ""
 
 
-def _peaks(one: RealComparison) -> str:
-    before, after = one.peaks_kib or (None, None)
+def _peaks(real_comparison: RealComparison) -> str:
+    before, after = real_comparison.peaks_kib or (None, None)
     return f"{before / 1024:.0f} -> {after / 1024:.0f}" if before and after else ""
 
 
-def group_text(one: Group) -> str:
+def group_text(group: Group) -> str:
     """`46 lost, 46 in HEAD  github-pat  cause not proven  in shop, site`."""
-    heads = f", {one.in_head} in HEAD" if one.in_head else ", history"
-    where = few(one.repositories, 3)
-    return f"{one.count} {kind_title(one.kind)}{heads}  {_rules(one.rule_id, one)}  {one.cause or UNPROVEN}  in {where}"
+    heads = f", {group.in_head} in HEAD" if group.in_head else ", history"
+    where = few(group.repositories, 3)
+    rules = _rules(group.rule_id, group)
+    return f"{group.count} {kind_title(group.kind)}{heads}  {rules}  {group.cause or UNPROVEN}  in {where}"
 
 
 def kind_title(kind: str) -> str:
@@ -180,9 +185,9 @@ def kind_title(kind: str) -> str:
     return _TITLES.get(kind, kind)
 
 
-def _rules(rule_id: str, one: Group | RealDifference) -> str:
-    other = one.candidate_rule_id
-    return f"{rule_id} -> {other}" if one.kind == RELABELLED and other else rule_id
+def _rules(rule_id: str, group: Group | RealDifference) -> str:
+    other = group.candidate_rule_id
+    return f"{rule_id} -> {other}" if group.kind == RELABELLED and other else rule_id
 
 
 def table_heading(title: str, headings: Sequence[str]) -> Iterator[str]:

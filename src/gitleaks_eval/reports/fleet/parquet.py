@@ -45,7 +45,7 @@ def _rows(row: RepositoryRow) -> Iterator[dict[str, Any]]:
     for pair in row.pairs:
         about = {**_about(row, pair), "same": pair.real.same if pair.real else None}
         differences = pair.real.differences if pair.real else ()
-        yield from ({**about, **_difference(one)} for one in differences)
+        yield from ({**about, **_difference(difference)} for difference in differences)
         if not differences:
             yield about
 
@@ -62,7 +62,12 @@ def _about(row: RepositoryRow, pair: PairRow) -> dict[str, str]:
     return {name: without_surrogates(text) for name, text in said.items()}
 
 
-def _difference(one: RealDifference) -> dict[str, Any]:
-    texts = {name: getattr(one, name) for name in _TEXTS}
+def _difference(real_difference: RealDifference) -> dict[str, Any]:
+    texts = {name: getattr(real_difference, name) for name in _TEXTS}
     shown = {name: None if text is None else without_surrogates(text) for name, text in texts.items()}
-    return {**shown, "line_number": one.line_number, "in_head": one.in_head, "count": one.count}
+    return {
+        **shown,
+        "line_number": real_difference.line_number,
+        "in_head": real_difference.in_head,
+        "count": real_difference.count,
+    }

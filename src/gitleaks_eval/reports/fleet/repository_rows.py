@@ -20,7 +20,7 @@ def row_line(row: RepositoryRow) -> bytes:
         "source": row.source,
         "status": INCOMPLETE if row.problems else COMPARED,
         "reasons": row.problems,
-        "pairs": [_pair_json(one) for one in row.pairs],
+        "pairs": [_pair_json(pair) for pair in row.pairs],
     }
     return json.dumps(document, ensure_ascii=True).encode("ascii") + b"\n"
 
@@ -74,9 +74,9 @@ class Spool:
             yield self._file.read(length)
 
 
-def comparison_json(one: RealComparison) -> dict[str, Any]:
+def comparison_json(real_comparison: RealComparison) -> dict[str, Any]:
     """Return a comparison, as comparison.json has it."""
-    (document,) = real_json(Real((one,)))
+    (document,) = real_json(Real((real_comparison,)))
     return document
 
 
@@ -100,10 +100,14 @@ def read_comparison(document: Mapping[str, Any]) -> RealComparison:
     )
 
 
-def _pair_json(one: PairRow) -> dict[str, Any]:
-    truth = {"truth_lost": one.truth_lost, "truth_better": one.truth_better} if one.truth_lost is not None else {}
-    real = {"problem": one.problem} if one.real is None else comparison_json(one.real)
-    return {"baseline": one.baseline, "candidate": one.candidate, **truth, **real}
+def _pair_json(pair_row: PairRow) -> dict[str, Any]:
+    truth = (
+        {"truth_lost": pair_row.truth_lost, "truth_better": pair_row.truth_better}
+        if pair_row.truth_lost is not None
+        else {}
+    )
+    real = {"problem": pair_row.problem} if pair_row.real is None else comparison_json(pair_row.real)
+    return {"baseline": pair_row.baseline, "candidate": pair_row.candidate, **truth, **real}
 
 
 def _pair(document: Mapping[str, Any]) -> PairRow:

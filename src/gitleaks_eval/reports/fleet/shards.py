@@ -94,7 +94,7 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
     for one in shards[1:]:
         if what := _difference(first, one):
             raise EvaluationError(f"{printable(str(one.path))}: is of another run than {first.path}: {what}")
-    numbers = [one.number for one in shards]
+    numbers = [shard.number for shard in shards]
     doubled = sorted({str(number) for number in numbers if numbers.count(number) > 1})
     missing = [str(number) for number in range(1, first.of + 1) if number not in numbers]
     if doubled:
@@ -128,7 +128,7 @@ def shard_rows(shard: Shard, lines: dict[LineKey, Sequence[str]]) -> Iterator[tu
 
 
 def _expected(row: RepositoryRow, number: int, question: Question) -> RepositoryRow:
-    if row.number != number or [(one.baseline, one.candidate) for one in row.pairs] != question.pairs:
+    if row.number != number or [(pair.baseline, pair.candidate) for pair in row.pairs] != question.pairs:
         raise DocumentError(f"has another row where repository {number} was expected")
     return row
 
@@ -175,24 +175,24 @@ def _question(document: Mapping[str, Any]) -> Question:
 def _approval(said: Mapping[str, Any]) -> Approval:
     approval = Approval(**{**said, "repositories": tuple(map(str, said["repositories"]))})
     texts = (approval.rule, approval.reason, approval.baseline, approval.candidate, approval.kind, approval.cause or "")
-    if not all(isinstance(one, str) for one in texts) or type(approval.findings) not in {int, type(None)}:
+    if not all(isinstance(text, str) for text in texts) or type(approval.findings) not in {int, type(None)}:
         raise DocumentError("an approval is none")
     return approval
 
 
-def _difference(one: Shard, other: Shard) -> str:
+def _difference(shard: Shard, other: Shard) -> str:
     """Return what two shards differ in that are of two runs; empty where they may be of one.
 
     Titles may differ: they say how each machine has come by its scanner.
     """
-    mine, theirs = one.question, other.question
+    mine, theirs = shard.question, other.question
     if (mine.total, mine.list_sha256) != (theirs.total, theirs.list_sha256):
         return "another list of repositories"
     if mine.content != theirs.content or list(mine.identities.items()) != list(theirs.identities.items()):
         return "another scanner, configuration or version of gitleaks-eval"
     if mine.approvals != theirs.approvals:
         return "other approvals"
-    return "another number of shards" if one.of != other.of else ""
+    return "another number of shards" if shard.of != other.of else ""
 
 
 def _key(said: Sequence[Any]) -> LineKey:

@@ -43,9 +43,9 @@ class FleetReport:
     rows: Callable[[], Iterable[bytes]]
     lines: Mapping[LineKey, Sequence[str]] = field(default_factory=dict)
 
-    def lines_of(self, one: Judged, cause: Cause) -> list[str]:
+    def lines_of(self, judged: Judged, cause: Cause) -> list[str]:
         """Return the lines of configurations that would change what a cause says."""
-        pair = (one.tally.baseline, one.tally.candidate)
+        pair = (judged.tally.baseline, judged.tally.candidate)
         found = (self.lines.get((*pair, cause.kind, cause.cause, rule), ()) for rule in cause.rules)
         return list(dict.fromkeys(line for lines in found for line in lines))
 
@@ -67,10 +67,12 @@ def fleet_lines(report: FleetReport) -> Iterator[str]:
             yield f"  and {numbered(rest, 'more cause')}: see repositories.md"
 
 
-def _cause_text(one: Cause) -> str:
-    heads = f", {one.in_head} in HEAD" if one.in_head else ", history"
-    where = numbered(one.repositories, "repository", "repositories")
-    return f"{one.findings} {kind_title(one.kind)}{heads}, {where}  {few(one.rules, 3)}  {one.cause or UNPROVEN}"
+def _cause_text(cause: Cause) -> str:
+    heads = f", {cause.in_head} in HEAD" if cause.in_head else ", history"
+    where = numbered(cause.repositories, "repository", "repositories")
+    return (
+        f"{cause.findings} {kind_title(cause.kind)}{heads}, {where}  {few(cause.rules, 3)}  {cause.cause or UNPROVEN}"
+    )
 
 
 def _to_change(lines: Sequence[str]) -> str:
@@ -132,13 +134,13 @@ def fleet_json(report: FleetReport) -> bytes:
     return (json.dumps(json_value(document), indent=2) + "\n").encode("ascii")
 
 
-def _pair_json(report: FleetReport, one: Judged) -> dict[str, Any]:
-    tally = one.tally
+def _pair_json(report: FleetReport, judged: Judged) -> dict[str, Any]:
+    tally = judged.tally
     return {
         "baseline": tally.baseline,
         "candidate": tally.candidate,
-        "verdict": one.verdict,
-        "reasons": one.reasons(),
+        "verdict": judged.verdict,
+        "reasons": judged.reasons(),
         "compared": tally.compared,
         "incomplete": [
             {"repository": name, "reason": reason} for _, (name, reason) in sorted(tally.unfinished.items())
@@ -149,5 +151,5 @@ def _pair_json(report: FleetReport, one: Judged) -> dict[str, Any]:
         "losing": {"head": tally.losing[True], "history": tally.losing[False]},
         "truth_lost": tally.truth_lost,
         "truth_better": tally.truth_better,
-        "causes": [{**cause._asdict(), "change": report.lines_of(one, cause)} for cause in one.causes()],
+        "causes": [{**cause._asdict(), "change": report.lines_of(judged, cause)} for cause in judged.causes()],
     }

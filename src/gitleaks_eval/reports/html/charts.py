@@ -48,8 +48,8 @@ def scatter(points: Sequence[Point]) -> list[Mark]:
     """
     inner = SIZE - 2 * MARGIN
     by_place: dict[tuple[float, float], list[str]] = {}
-    for one in points:
-        by_place.setdefault((round(one.x, 2), round(one.y, 2)), []).append(one.name)
+    for point in points:
+        by_place.setdefault((round(point.x, 2), round(point.y, 2)), []).append(point.name)
     if len(by_place) < LEAST:
         return []
     return [

@@ -88,20 +88,22 @@ def numbers(
 ) -> list[tuple[str, list[Number]]]:
     """Return what was tested and how well, a row a metric; differences are to the first candidate, the baseline."""
     tested = [
-        {tile.title: tile for tile in tiles(reports[one["name"]])} if one["name"] in reports else {}
-        for one in candidates
+        {tile.title: tile for tile in tiles(reports[candidate["name"]])} if candidate["name"] in reports else {}
+        for candidate in candidates
     ]
     titles = dict.fromkeys(title for of_one in tested for title in of_one)
     rows = [(title, [_tile(of_one.get(title), tested[0].get(title)) for of_one in tested]) for title in titles]
     for name, title, of in _RATES:
-        rows.append((title, [_rate(one, candidates[0], name, of) for one in candidates]))
-    rows.append(("documented score (0 to 5)", [_score(one, candidates[0]) for one in candidates]))
-    real = {one["name"]: _real_times(one["name"], pairs) for one in candidates}
-    if any(one.get("scan_ms") is not None for one in candidates):
+        rows.append((title, [_rate(candidate, candidates[0], name, of) for candidate in candidates]))
+    rows.append(("documented score (0 to 5)", [_score(candidate, candidates[0]) for candidate in candidates]))
+    real = {candidate["name"]: _real_times(candidate["name"], pairs) for candidate in candidates}
+    if any(candidate.get("scan_ms") is not None for candidate in candidates):
         is_start = bool(any(real.values())) or (candidates[0].get("scan_ms") or 0) < TELLING_MS
-        rows.append((CANARY_TIME, [_time(one, candidates[0], is_start=is_start) for one in candidates]))
+        rows.append((CANARY_TIME, [_time(candidate, candidates[0], is_start=is_start) for candidate in candidates]))
     if any(real.values()):
-        rows.append((REAL_TIME, [_real_time(one["name"], pairs, real[one["name"]]) for one in candidates]))
+        rows.append(
+            (REAL_TIME, [_real_time(candidate["name"], pairs, real[candidate["name"]]) for candidate in candidates])
+        )
     return rows
 
 
@@ -138,19 +140,19 @@ def _tile(tile: Tile | None, baseline: Tile | None) -> Number:
     return Number(f"{tile.count} of {tile.of}", f"{change:+d}" if change else "", change < 0)
 
 
-def _rate(one: Document, baseline: Document, name: str, of: Sequence[str]) -> Number:
+def _rate(document: Document, baseline: Document, name: str, of: Sequence[str]) -> Number:
     """Return a rate; of too few secrets their number is said, and no difference."""
-    total = sum(one.get(count) or 0 for count in of)
-    if one.get(name) is None or total < TELLING:
+    total = sum(document.get(count) or 0 for count in of)
+    if document.get(name) is None or total < TELLING:
         return Number(f"too few to say (n={total})")
     is_known = baseline.get(name) is not None and sum(baseline[count] for count in of) >= TELLING
-    return _changed(one[name], baseline[name] if is_known else None)
+    return _changed(document[name], baseline[name] if is_known else None)
 
 
-def _score(one: Document, baseline: Document) -> Number:
-    if one["score"] is None:
+def _score(document: Document, baseline: Document) -> Number:
+    if document["score"] is None:
         return Number("none")
-    return _changed(one["score"] * 5, None if baseline["score"] is None else baseline["score"] * 5)
+    return _changed(document["score"] * 5, None if baseline["score"] is None else baseline["score"] * 5)
 
 
 def _changed(value: float, before: float | None) -> Number:
@@ -158,20 +160,22 @@ def _changed(value: float, before: float | None) -> Number:
     return Number(f"{value:.2f}", f"{change:+.2f}" if change else "", change < 0)
 
 
-def _time(one: Document, baseline: Document, *, is_start: bool) -> Number:
+def _time(document: Document, baseline: Document, *, is_start: bool) -> Number:
     """Return a time with how it differs; where it is mostly that of a start, it says nothing of repositories."""
-    if one.get("scan_ms") is None:
+    if document.get("scan_ms") is None:
         return Number("none")
-    spread, known = one.get("scan_ms_spread"), baseline.get("scan_ms_spread")
-    text = f"{one['scan_ms']:.0f} ms" + (f" ({spread[0]:.0f} to {spread[1]:.0f})" if spread else "")
-    if one is baseline or not baseline.get("scan_ms"):
+    spread, known = document.get("scan_ms_spread"), baseline.get("scan_ms_spread")
+    text = f"{document['scan_ms']:.0f} ms" + (f" ({spread[0]:.0f} to {spread[1]:.0f})" if spread else "")
+    if document is baseline or not baseline.get("scan_ms"):
         return Number(text)
     if spread and known and spread[0] <= known[1] and known[0] <= spread[1]:
         return Number(text, "within noise", is_neutral=True)
     if is_start:
-        return Number(text, f"{one['scan_ms'] - baseline['scan_ms']:+.0f} ms", is_neutral=True)
+        return Number(text, f"{document['scan_ms'] - baseline['scan_ms']:+.0f} ms", is_neutral=True)
     return Number(
-        text, f"{one['scan_ms'] / baseline['scan_ms']:.1f} times as long", one["scan_ms"] > baseline["scan_ms"]
+        text,
+        f"{document['scan_ms'] / baseline['scan_ms']:.1f} times as long",
+        document["scan_ms"] > baseline["scan_ms"],
     )
 
 
@@ -189,7 +193,7 @@ def changes(pair: Document, report: Document) -> tuple[list[Group], list[Group]]
 
 def _lost_first(groups: Sequence[Group]) -> list[Group]:
     order = [*_BAD.values(), "Rules", "Places", "Entries"]
-    rank = [next((index for index, begin in enumerate(order) if one.title.startswith(begin)), 99) for one in groups]
+    rank = [next((index for index, begin in enumerate(order) if group.title.startswith(begin)), 99) for group in groups]
     return [one for _, one in sorted(zip(rank, groups, strict=True), key=lambda pair: pair[0])]
 
 
@@ -265,7 +269,7 @@ def _seen(count: int, of: int) -> tuple[str, str]:
 
 def rule_rows(candidates: Sequence[Document], reports: Mapping[str, Document]) -> list[Row]:
     """Return a row a rule: whether it fires, on how many samples, and its rates on planted secrets."""
-    rules = [_rules(reports.get(one["name"]) or {}, one) for one in candidates]
+    rules = [_rules(reports.get(candidate["name"]) or {}, candidate) for candidate in candidates]
     return [
         Row(name, [of_one.get(name, NOT_THERE) for of_one in rules])
         for name in dict.fromkeys(name for of_one in rules for name in of_one)
@@ -300,4 +304,4 @@ def _colour(rates: Document | None, *, is_asked: bool) -> str:
         for name, wrong in (("recall", "fn"), ("precision", "fp"))
         if rates and rates.get(name) is not None
     ]
-    return f"heat-{min(heat(*one) for one in counts)}" if counts else "heat-4" if is_asked else "heat-none"
+    return f"heat-{min(heat(*count) for count in counts)}" if counts else "heat-4" if is_asked else "heat-none"

@@ -34,7 +34,7 @@ def comparison_page(comparison: Document, reports: Mapping[str, Document]) -> It
     """Return the page of a comparison; `reports` has the evaluation report of each candidate of this run, by name."""
     deciding = [pair for pair in comparison["pairs"] if not pair.get("neighbour")]
     candidates = comparison["candidates"]
-    names = [str(one["name"]) for one in candidates]
+    names = [str(candidate["name"]) for candidate in candidates]
     worst = compared.worst([pair["verdict"] for pair in deciding])
     title = " against ".join(reversed(names[:2])) if len(names) == 2 else ", ".join(names)
     rules = compared.rule_rows(candidates, reports)
@@ -65,14 +65,14 @@ def comparison_page(comparison: Document, reports: Mapping[str, Document]) -> It
 
 def trend_page(documents: Sequence[Document]) -> Iterator[bytes]:
     """Return a page about several evaluation reports, by date."""
-    runs = sorted(documents, key=lambda one: str(one.get("generated_at", "")))
-    dates = [str(one.get("generated_at", ""))[:16].replace("T", " ") for one in runs]
+    runs = sorted(documents, key=lambda document: str(document.get("generated_at", "")))
+    dates = [str(run.get("generated_at", ""))[:16].replace("T", " ") for run in runs]
     rows = {
-        "score (0 to 5)": [_number((one.get("summary") or {}).get("normalized_score")) for one in runs],
-        "recall": [_number((one.get("metrics") or {}).get("recall")) for one in runs],
-        "places seen": [_tile(one, "places seen") for one in runs],
-        "rules that fire": [_tile(one, "rules fire") for one in runs],
-        "time of a scan of a planted repository (ms, median of all)": [_scan_ms(one) for one in runs],
+        "score (0 to 5)": [_number((run.get("summary") or {}).get("normalized_score")) for run in runs],
+        "recall": [_number((run.get("metrics") or {}).get("recall")) for run in runs],
+        "places seen": [_tile(run, "places seen") for run in runs],
+        "rules that fire": [_tile(run, "rules fire") for run in runs],
+        "time of a scan of a planted repository (ms, median of all)": [_scan_ms(run) for run in runs],
     }
     lines = [
         trend(name, list(zip(dates, values, strict=True)))

@@ -215,7 +215,7 @@ def region_of(family: str, case: str) -> str:
 
 
 def _asked(squares: Iterable[Square]) -> int:
-    return sum(one.status in {"seen", "allowlisted", "accepted"} for one in squares)
+    return sum(square.status in {"seen", "allowlisted", "accepted"} for square in squares)
 
 
 def rule_rows(document: Document) -> tuple[list[RuleRow], list[RuleRow], int]:

@@ -39,32 +39,34 @@ def sarif(runs: Mapping[str, Run]) -> bytes:
 def code_quality(runs: Iterable[Run]) -> bytes:
     """Return the same as GitLab's Code Quality report; what stands in no file of the repository is left out."""
     rows = {
-        _fingerprint(one): {
-            "description": one.message,
-            "check_name": one.asked,
-            "fingerprint": _fingerprint(one),
-            "severity": "major" if one.level == ERROR else "minor",
-            "location": {"path": one.spot.file, "lines": {"begin": one.spot.line}},
+        _fingerprint(configuration_problem): {
+            "description": configuration_problem.message,
+            "check_name": configuration_problem.asked,
+            "fingerprint": _fingerprint(configuration_problem),
+            "severity": "major" if configuration_problem.level == ERROR else "minor",
+            "location": {"path": configuration_problem.spot.file, "lines": {"begin": configuration_problem.spot.line}},
         }
         for run in runs
-        for one in configuration_problems(run)
-        if one.spot and _is_below(one.spot.file)
+        for configuration_problem in configuration_problems(run)
+        if configuration_problem.spot and _is_below(configuration_problem.spot.file)
     }
     return (json.dumps(json_value(list(rows.values())), indent=2) + "\n").encode("ascii")
 
 
 def annotations(runs: Iterable[Run]) -> list[str]:
     """Commands for the log of a GitHub workflow, errors first; GitHub shows ten of a step, and drops the others."""
-    found = dict.fromkeys(_annotation(one) for run in runs for one in configuration_problems(run))
+    found = dict.fromkeys(
+        _annotation(configuration_problem) for run in runs for configuration_problem in configuration_problems(run)
+    )
     return sorted(found, key=lambda line: not line.startswith(f"::{ERROR} "))[:ANNOTATIONS_AT_MOST]
 
 
-def _annotation(one: ConfigurationProblem) -> str:
-    values = {"title": f"{TOOL}: {one.asked}"}
-    if one.spot and _is_below(one.spot.file):
-        values = {"file": one.spot.file, "line": str(one.spot.line), **values}
+def _annotation(configuration_problem: ConfigurationProblem) -> str:
+    values = {"title": f"{TOOL}: {configuration_problem.asked}"}
+    if configuration_problem.spot and _is_below(configuration_problem.spot.file):
+        values = {"file": configuration_problem.spot.file, "line": str(configuration_problem.spot.line), **values}
     properties = ",".join(f"{name}={_value(text)}" for name, text in values.items())
-    return f"::{one.level} {properties}::{_data(one.message)}"
+    return f"::{configuration_problem.level} {properties}::{_data(configuration_problem.message)}"
 
 
 def _data(text: str) -> str:
@@ -96,18 +98,22 @@ def _sarif_run(name: str, run: Run) -> dict[str, Any]:
                 **({"toolExecutionNotifications": told} if told else {}),
             }
         ],
-        "results": [_result(one) for one in problems],
+        "results": [_result(problem) for problem in problems],
     }
 
 
-def _result(one: ConfigurationProblem) -> dict[str, Any]:
+def _result(configuration_problem: ConfigurationProblem) -> dict[str, Any]:
     return {
-        "ruleId": one.asked,
-        "ruleIndex": _IDS.index(one.asked),
-        "level": one.level,
-        "message": {"text": one.message},
-        **({"locations": [_location(one.spot.file, one.spot.line)]} if one.spot else {}),
-        "partialFingerprints": {f"{TOOL}/v1": _fingerprint(one)},
+        "ruleId": configuration_problem.asked,
+        "ruleIndex": _IDS.index(configuration_problem.asked),
+        "level": configuration_problem.level,
+        "message": {"text": configuration_problem.message},
+        **(
+            {"locations": [_location(configuration_problem.spot.file, configuration_problem.spot.line)]}
+            if configuration_problem.spot
+            else {}
+        ),
+        "partialFingerprints": {f"{TOOL}/v1": _fingerprint(configuration_problem)},
     }
 
 
@@ -121,8 +127,10 @@ def _is_below(file: str) -> bool:
     return not Path(file).is_absolute()
 
 
-def _fingerprint(one: ConfigurationProblem) -> str:
+def _fingerprint(configuration_problem: ConfigurationProblem) -> str:
     """Return the same for the same problem, though lines above it come and go."""
-    place = one.spot.file if one.spot else ""
-    text = re.sub(r"(?<=:)\d+", "", one.message)
-    return hashlib.sha256(f"{one.asked}\n{place}\n{text}".encode("utf-8", "backslashreplace")).hexdigest()
+    place = configuration_problem.spot.file if configuration_problem.spot else ""
+    text = re.sub(r"(?<=:)\d+", "", configuration_problem.message)
+    return hashlib.sha256(
+        f"{configuration_problem.asked}\n{place}\n{text}".encode("utf-8", "backslashreplace")
+    ).hexdigest()

@@ -64,26 +64,32 @@ def _run_lines(run: Run) -> Iterator[str]:
         yield from ("", f"{_short(run.coverage.tested)}.")
         yield from _list("Accepted entries", run.coverage.accepted)
     problems = configuration_problems(run)
-    yield from _list("What is wrong with the configuration", [_problem(one) for one in problems if one.level == ERROR])
+    yield from _list(
+        "What is wrong with the configuration", [_problem(problem) for problem in problems if problem.level == ERROR]
+    )
     yield from _list("What hides something and is not accepted", run.coverage.hides if run.coverage else ())
     missed = [f"{name}: {one.place} ({one.rule_id})" for name, one in run.differences() if one.status == "missed"]
     yield from _list("Missed", missed)
 
 
-def _problem(one: ConfigurationProblem) -> str:
-    where = f"{one.spot.file}:{one.spot.line}" if one.spot else ""
-    return one.message if one.message.startswith(where) else f"{where} {one.message}"
+def _problem(configuration_problem: ConfigurationProblem) -> str:
+    where = f"{configuration_problem.spot.file}:{configuration_problem.spot.line}" if configuration_problem.spot else ""
+    return (
+        configuration_problem.message
+        if configuration_problem.message.startswith(where)
+        else f"{where} {configuration_problem.message}"
+    )
 
 
 def _comparison_lines(compared: Compared) -> Iterator[str]:
-    decisions = {one.name: one.guarded_decision or "no decision" for one in compared.candidates}
+    decisions = {candidate.name: candidate.guarded_decision or "no decision" for candidate in compared.candidates}
     # Where there is no room for all, the worst are those that stand there.
     deciding = sorted(compared.deciding, key=lambda pair: _WORST_FIRST.index(pair.verdict))
     for pair in deciding:
         yield f"## {pair.verdict}: {_short(against(pair))}"
         alone = [f"{name} alone: {decisions[name]}" for name in (pair.candidate, pair.baseline)]
         yield from _list("", [*pair.reasons, *alone])
-    surveyed = {one.name: one.surveyed for one in compared.candidates}
+    surveyed = {candidate.name: candidate.surveyed for candidate in compared.candidates}
     for pair in deciding:
         if len(deciding) > 1:
             yield from ("", f"## {_short(against(pair))}")
@@ -108,22 +114,22 @@ def _comparison_lines(compared: Compared) -> Iterator[str]:
 
 def _changed(before: Surveyed, after: Surveyed, pair: Pair) -> _Changed:
     wider = set(pair.moves.entries_wider)
-    accepted = [one for one in after.entries if one.status == ACCEPTED and not _is_covered(one, before.entries)]
+    accepted = [entry for entry in after.entries if entry.status == ACCEPTED and not _is_covered(entry, before.entries)]
     known, there = Counter(map(_said, before.entries)), Counter(map(_said, after.entries))
     news = {id(one) for one in accepted}
-    same = sum(_said(one) in known and one.where not in wider and id(one) not in news for one in after.entries)
-    gone = [one for one in before.entries if _said(one) not in there]
+    same = sum(_said(entry) in known and entry.where not in wider and id(entry) not in news for entry in after.entries)
+    gone = [entry for entry in before.entries if _said(entry) not in there]
     return _Changed(accepted, gone, (same, _same(before.rules, after.rules), _same(before.places, after.places)))
 
 
-def _is_covered(one: Hiding, before: Iterable[Hiding]) -> bool:
+def _is_covered(hiding: Hiding, before: Iterable[Hiding]) -> bool:
     """Return whether as much of the same entry was accepted before."""
-    known = [other for other in before if other.status == ACCEPTED and _said(other) == _said(one)]
-    return any(one.places <= other.places and one.rules <= other.rules for other in known)
+    known = [other for other in before if other.status == ACCEPTED and _said(other) == _said(hiding)]
+    return any(hiding.places <= other.places and hiding.rules <= other.rules for other in known)
 
 
-def _said(one: Hiding) -> tuple[str, str]:
-    return one.kind, one.text
+def _said(hiding: Hiding) -> tuple[str, str]:
+    return hiding.kind, hiding.text
 
 
 def _same(before: Mapping[str, bool], after: Mapping[str, bool]) -> int:
@@ -170,7 +176,7 @@ def _cause(row: Mapping[str, Any]) -> str:
 
 
 def _before(compared: Compared, pair: Pair) -> Mapping[str, Any]:
-    baseline = next(one for one in compared.candidates if one.name == pair.baseline)
+    baseline = next(candidate for candidate in compared.candidates if candidate.name == pair.baseline)
     return baseline.surveyed.rules if baseline.surveyed else {}
 
 
@@ -184,8 +190,8 @@ def _found(pair: Pair) -> list[str]:
     return [_counted(name, listed) for name, listed in named.items() if listed]
 
 
-def _secret(one: Difference) -> str:
-    return f"{one.scenario} {place_of(one)} ({one.rule_id})"
+def _secret(difference: Difference) -> str:
+    return f"{difference.scenario} {place_of(difference)} ({difference.rule_id})"
 
 
 def _counted(name: str, listed: Sequence[str]) -> str:

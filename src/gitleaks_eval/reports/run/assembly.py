@@ -70,7 +70,7 @@ def make_run(  # noqa: PLR0913 - the values of a report, each under its name
         root: what they are shown relative to.
         other_failures: the tests that failed and are none of ours.
     """
-    real = {one.name for one in repositories}
+    real = {repository.name for repository in repositories}
     lint = [result for result in recorded if result.category == CONFIG_LINT]
     surveyed = [result for result in recorded if result.category == SURVEY]
     beside = {CONFIG_LINT, SURVEY}
@@ -153,8 +153,8 @@ def evaluated(name: str, run: Run, times_ms: Sequence[float]) -> Evaluated:
     return Evaluated(
         name=name,
         matchings={scenario: subject.matching for scenario, subject in run.subjects.items()},
-        outcomes=by_key((one.check_id, one.scenario, one.outcome) for one in run.results),
-        about=by_key((one.check_id, one.scenario, one.about) for one in run.results),
+        outcomes=by_key((result.check_id, result.scenario, result.outcome) for result in run.results),
+        about=by_key((result.check_id, result.scenario, result.about) for result in run.results),
         lint=lint_faults(run.scanner["config"], ((one.check_id, json.loads(one.actual)) for one in run.lint)),
         scanner=run.scanner,
         corpus_sha256=run.corpus_sha256,

@@ -104,13 +104,15 @@ def _about_survey(coverage: Coverage) -> str:
         )
         return f"{advice}; with `--gitleaks-allow-unreadable-rules` a run without its rules ends with status 0"
     if coverage.hides:
-        names = [str(one["name"]) for one in coverage.offers if f"{one['name']} {one['said']}" in coverage.hides]
+        names = [
+            str(offer["name"]) for offer in coverage.offers if f"{offer['name']} {offer['said']}" in coverage.hides
+        ]
         count = f"{len(names)} entr{'y' if len(names) == 1 else 'ies'}"
         return f"look at {count} that may hide secrets ({few(names, NAMED_AT_MOST)}): `gitleaks-eval accept`"
     if coverage.lacks:
         rules = few(coverage.lacks, NAMED_AT_MOST)
         return f"look at what never fires ({rules}); if that is intended, run `gitleaks-eval accept`"
-    if unseen := [one for one in coverage.offers if is_of_build(one["entry"]) and not one["accepted"]]:
+    if unseen := [offer for offer in coverage.offers if is_of_build(offer["entry"]) and not offer["accepted"]]:
         places = numbered(len(unseen), "place")
         return f"look at {places} that this build does not see; if that is intended, run `gitleaks-eval accept`"
     return ACCEPTED_ALONE if coverage.accepted else "look at what was not tested"

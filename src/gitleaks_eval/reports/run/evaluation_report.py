@@ -113,23 +113,25 @@ def real_world_fields(run: Run) -> dict[str, Any]:
     judgement = run.judged.by_mode.get(REAL_WORLD) if run.judged else None
     return {
         "real_world": {
-            "repositories": [_repository(one) for one in run.repositories],
+            "repositories": [_repository(repository) for repository in run.repositories],
             "llm": judgement.as_json() if judgement else None,
         }
     }
 
 
-def _repository(one: RealEvaluation) -> dict[str, Any]:
-    left = one.left or {"commit": None, "shallow": None, "suppressions": [], "suppressions_total": 0}
+def _repository(real_evaluation: RealEvaluation) -> dict[str, Any]:
+    left = real_evaluation.left or {"commit": None, "shallow": None, "suppressions": [], "suppressions_total": 0}
     return {
-        "name": one.name,
-        "source": one.source,
+        "name": real_evaluation.name,
+        "source": real_evaluation.source,
         **left,
-        "findings_by_rule": one.by_rule,
-        "findings_by_severity": one.by_severity,
-        "findings": [{key: finding[key] for key in _FINDING} for finding in one.findings[:REAL_FINDINGS_AT_MOST]],
-        "problem": one.problem,
-        "results": [result_fields(result) for result in one.results],
+        "findings_by_rule": real_evaluation.by_rule,
+        "findings_by_severity": real_evaluation.by_severity,
+        "findings": [
+            {key: finding[key] for key in _FINDING} for finding in real_evaluation.findings[:REAL_FINDINGS_AT_MOST]
+        ],
+        "problem": real_evaluation.problem,
+        "results": [result_fields(result) for result in real_evaluation.results],
     }
 
 

@@ -108,13 +108,18 @@ class Run:
     def untold_failures(self) -> list[CheckResult]:
         """Return the failed checks that no listed finding stands for and nothing excuses."""
         told = {name for name, _ in self.differences()}
-        return [one for one in self.results if one.outcome == FAILED and not one.excused and one.scenario not in told]
+        return [
+            result
+            for result in self.results
+            if result.outcome == FAILED and not result.excused and result.scenario not in told
+        ]
 
     def count_differences(self) -> int:
         """Return how many findings are listed as not as expected."""
         card = self.scorecard.findings
         unlisted = sum(
-            one.matching.unlisted_missed + one.matching.unlisted_unexpected for one in self.subjects.values()
+            subject.matching.unlisted_missed + subject.matching.unlisted_unexpected
+            for subject in self.subjects.values()
         )
         return card.moved + card.relabelled + card.missed + card.unexpected + card.unlabelled - unlisted
 

@@ -27,11 +27,13 @@ def comparison_lines(compared: Compared, verbosity: int = 0) -> list[str]:
     counted.
     """
     candidates, pairs = compared.candidates, compared.deciding
-    rows = [_HEADINGS, *(_row(one, pairs) for one in candidates)]
+    rows = [_HEADINGS, *(_row(candidate, pairs) for candidate in candidates)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    lines += [_corpus_line(one, name, counts) for one in candidates for name, counts in corpora_of(one)]
-    lines += [line for one in candidates for line in _decision_lines(one, pairs)]
+    lines += [
+        _corpus_line(candidate, name, counts) for candidate in candidates for name, counts in corpora_of(candidate)
+    ]
+    lines += [line for candidate in candidates for line in _decision_lines(candidate, pairs)]
     room = LINES_AT_MOST - len(lines) - len(pairs) - len(compared.neighbours)
     for number, pair in enumerate(pairs):
         lines.append(printable(f"{pair.verdict}  {against(pair)}: {'; '.join(pair.reasons)}"))
@@ -47,9 +49,9 @@ def comparison_lines(compared: Compared, verbosity: int = 0) -> list[str]:
     return lines
 
 
-def _decision_lines(one: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
+def _decision_lines(evaluated: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield why a candidate is no better, and that its baseline excuses it where the verdict beside it is SAFE."""
-    counts = count_findings(list(one.matchings.values()), 0)
+    counts = count_findings(list(evaluated.matchings.values()), 0)
     named = (
         (counts.missed, "MISSED"),
         (counts.moved, "moved"),
@@ -58,24 +60,24 @@ def _decision_lines(one: Evaluated, pairs: Sequence[Pair]) -> Iterator[str]:
         (counts.unlabelled, "unlabelled"),
     )
     why = [f"{count} {name}" for count, name in named if count]
-    is_safe = any(_is_safe_of(pair, one) for pair in pairs)
-    for name, faults in sorted(one.lint.items()):
+    is_safe = any(_is_safe_of(pair, evaluated) for pair in pairs)
+    for name, faults in sorted(evaluated.lint.items()):
         if faults:
             why.append(f"{name} fails{f' ({few(sorted(faults), FAILURES_AT_MOST)})' * is_safe}")
-    why += ["not evaluated whole"] * one.has_errors
+    why += ["not evaluated whole"] * evaluated.has_errors
     if is_safe:
         # What both sides lose alike is no difference: without this a comparison of two unfit candidates names nothing.
-        why += one.survey_failures[:FAILURES_AT_MOST]
-        if (more := len(one.survey_failures) - FAILURES_AT_MOST) > 0:
+        why += evaluated.survey_failures[:FAILURES_AT_MOST]
+        if (more := len(evaluated.survey_failures) - FAILURES_AT_MOST) > 0:
             why.append(f"{more} more")
-    if why and one.guarded_decision in _EXPLAINED:
-        excusing = [pair.baseline for pair in pairs if pair.candidate == one.name and pair.verdict == SAFE]
+    if why and evaluated.guarded_decision in _EXPLAINED:
+        excusing = [pair.baseline for pair in pairs if pair.candidate == evaluated.name and pair.verdict == SAFE]
         excused = f"; excused, as in {excusing[0]}" if excusing else ""
-        yield printable(f"{one.guarded_decision}  {one.name}: {', '.join(why)}{excused}")
+        yield printable(f"{evaluated.guarded_decision}  {evaluated.name}: {', '.join(why)}{excused}")
 
 
-def _is_safe_of(pair: Pair, one: Evaluated) -> bool:
-    return pair.verdict == SAFE and one.name in {pair.baseline, pair.candidate}
+def _is_safe_of(pair: Pair, evaluated: Evaluated) -> bool:
+    return pair.verdict == SAFE and evaluated.name in {pair.baseline, pair.candidate}
 
 
 def _below(pair: Pair, compared: Compared, at_most: int) -> Iterator[str]:
@@ -98,24 +100,24 @@ def _cut(lines: Sequence[str], at_most: int, word: str) -> Iterator[str]:
     yield f"{word}  and {len(lines) - at_most + 1} more; see comparison.md"
 
 
-def _row(one: Evaluated, pairs: Sequence[Pair]) -> list[str]:
-    rates = rate_texts(one.planted().total)
-    pair = next((pair for pair in pairs if pair.candidate == one.name), None)
+def _row(evaluated: Evaluated, pairs: Sequence[Pair]) -> list[str]:
+    rates = rate_texts(evaluated.planted().total)
+    pair = next((pair for pair in pairs if pair.candidate == evaluated.name), None)
     return [
-        printable(one.name),
-        f"{one.score * SCALE:.2f}",
-        one.guarded_decision or "-",
+        printable(evaluated.name),
+        f"{evaluated.score * SCALE:.2f}",
+        evaluated.guarded_decision or "-",
         *(rates[name] for name in ("precision", "recall", "f1")),
         str(len(pair.differences.lost)) if pair else "-",
         str(len(pair.differences.new)) if pair else "-",
-        f"{one.scan_ms:.0f}" if one.scan_ms is not None else "-",
+        f"{evaluated.scan_ms:.0f}" if evaluated.scan_ms is not None else "-",
     ]
 
 
-def _corpus_line(one: Evaluated, name: str, counts: Counts) -> str:
+def _corpus_line(evaluated: Evaluated, name: str, counts: Counts) -> str:
     rates = corpus_rate_texts(counts)
     figures = f"P {rates['precision']}, R {rates['recall']}, F1 {rates['f1']}"
-    return printable(f"corpus  {name}  {one.name}  {figures}; {counts.fp} wrong, {counts.unlabelled} unlabelled")
+    return printable(f"corpus  {name}  {evaluated.name}  {figures}; {counts.fp} wrong, {counts.unlabelled} unlabelled")
 
 
 def _lost_line(lost: Difference, hidden_by: str | None, *, is_accepted: bool) -> str:

@@ -231,22 +231,22 @@ def _corpora(run: Run) -> Iterator[str]:
 
 
 def _repositories(run: Run) -> Iterator[str]:
-    for one in run.repositories:
-        if one.left is None:
-            yield f"real  {one.name}  not evaluated: {one.problem}"
+    for repository in run.repositories:
+        if repository.left is None:
+            yield f"real  {repository.name}  not evaluated: {repository.problem}"
             continue
-        total = sum((one.by_rule or {}).values())
-        parts = [numbered(total, "finding"), counted(one.by_rule)] if total else ["no finding"]
-        parts += [f"severity {counted(one.by_severity)}"] * bool(total)
-        parts += ["SHALLOW: history is cut off"] * bool(one.left["shallow"])
-        if suppressed := one.left["suppressions_total"]:
-            obeyed = sum(suppression["obeyed"] for suppression in one.left["suppressions"])
-            notes = Counter(filter(None, (suppression.get("note") for suppression in one.left["suppressions"])))
+        total = sum((repository.by_rule or {}).values())
+        parts = [numbered(total, "finding"), counted(repository.by_rule)] if total else ["no finding"]
+        parts += [f"severity {counted(repository.by_severity)}"] * bool(total)
+        parts += ["SHALLOW: history is cut off"] * bool(repository.left["shallow"])
+        if suppressed := repository.left["suppressions_total"]:
+            obeyed = sum(suppression["obeyed"] for suppression in repository.left["suppressions"])
+            notes = Counter(filter(None, (suppression.get("note") for suppression in repository.left["suppressions"])))
             noted = "".join(f", {count} {note}" for note, count in sorted(notes.items()))
             parts.append(f"{suppressed} suppressions of its own, {obeyed} obeyed{noted}")
-        failed = failed_ids(one.results)
+        failed = failed_ids(repository.results)
         parts += [f"fails {' '.join(failed)}"] * bool(failed)
-        yield f"real  {one.name}  {'; '.join(parts)}"
+        yield f"real  {repository.name}  {'; '.join(parts)}"
 
 
 def _failing(scores: Mapping[str, Score]) -> list[tuple[str, Score]]:
