@@ -29,10 +29,10 @@ from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.engine.judging.judging import Judging
 from gitleaks_eval.judges import calibrate
-from gitleaks_eval.judges.agreement import krippendorff_alpha
-from gitleaks_eval.judges.calibrated import keep_calibration, prompt_sha256
-from gitleaks_eval.judges.faults import FAULTS
-from gitleaks_eval.judges.shipped import SHIPPED
+from gitleaks_eval.judges.calibration_cases import FAULTS
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
+from gitleaks_eval.judges.panel.agreement import krippendorff_alpha
+from gitleaks_eval.judges.panel.calibrated import keep_calibration, prompt_sha256
 from gitleaks_eval.plugin.judges import JudgeHooks
 from gitleaks_eval.reports.output.files import read_report
 from gitleaks_eval.scenarios.recipe import load_recipe

@@ -68,7 +68,7 @@ def test_a_mark_that_says_what_nobody_knows_is_refused(pytester: pytest.Pytester
 
 
 JUDGE = """
-from gitleaks_eval.judges.bands import found_band
+from gitleaks_eval.judges.dimensions.bands import found_band
 from gitleaks_eval.judges.judge import Judge, Opinion
 
 def _opinion(material):
@@ -87,7 +87,7 @@ JUDGE = Judge(
 def test_a_shipped_judge_is_a_module_and_a_prompt_and_is_not_calibrated_before_faults_have_labels_for_it(
     pytester: pytest.Pytester, package: Path
 ) -> None:
-    (package / "judges/completeness.py").write_text(JUDGE, encoding="utf-8")
+    (package / "judges/dimensions/completeness.py").write_text(JUDGE, encoding="utf-8")
     (package / "judges/prompts/completeness.md").write_text("{{ evidence }}", encoding="utf-8")
     command = ["-m", "gitleaks_eval.judges.calibrate", "--mode=heuristic", "--output=result.json"]
     ended = subprocess.run([sys.executable, *command], check=False, cwd=pytester.path)

@@ -20,12 +20,12 @@ from gitleaks_eval.engine.session.begin import find_scanners, lay_out
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.session.targets import load_subjects
 from gitleaks_eval.engine.settings.settings import Settings
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
 from gitleaks_eval.judges.facts import scenario_facts
 from gitleaks_eval.judges.judge import Case
 from gitleaks_eval.judges.material import SYNTHETIC, Facts, Material
-from gitleaks_eval.judges.panel import Panel, judge_all
+from gitleaks_eval.judges.panel.panel import Panel, judge_all
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
-from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import Judgement
 from gitleaks_eval.repositories.head import head_contents
 from gitleaks_eval.scenarios.redaction import Values, masks_of

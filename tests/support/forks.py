@@ -53,7 +53,7 @@ TEMPLATES = "base.html", "comparison.html", "parts.html", "report.html"
 OURS = Path(gitleaks_eval.__file__).parent
 NOT_IMPORTED = (
     ".__main__",
-    ".judges.transport",
+    ".judges.model.transport",
     ".engine.fleet.dask",
     ".engine.fleet.store_url",
     ".reports.fleet.parquet",

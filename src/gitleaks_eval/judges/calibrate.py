@@ -20,17 +20,17 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.progress import telling
 from gitleaks_eval.core.text import numbered, printable
-from gitleaks_eval.judges.agreement import quadratic_kappa, rank_correlation
-from gitleaks_eval.judges.calibrated import FAIL_UNDER, keep_calibration, prompt_sha256
+from gitleaks_eval.judges.calibration_cases import FAULTS, Fault, Finding, finding
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
 from gitleaks_eval.judges.facts import scenario_facts
-from gitleaks_eval.judges.faults import FAULTS, Fault, Finding, finding
 from gitleaks_eval.judges.judge import Case
 from gitleaks_eval.judges.material import SYNTHETIC, Material
-from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.panel import Panel, judge_all
+from gitleaks_eval.judges.model.models import resolve_model
+from gitleaks_eval.judges.model.store import checked_store
+from gitleaks_eval.judges.panel.agreement import quadratic_kappa, rank_correlation
+from gitleaks_eval.judges.panel.calibrated import FAIL_UNDER, keep_calibration, prompt_sha256
+from gitleaks_eval.judges.panel.panel import Panel, judge_all
 from gitleaks_eval.judges.settings import DEFAULT_MODEL, HEURISTIC, LLM, MOST_SAMPLES, REPLAY, JudgeSettings
-from gitleaks_eval.judges.shipped import SHIPPED
-from gitleaks_eval.judges.store import checked_store
 from gitleaks_eval.judges.verdict import UNSCORED, Judgement, Verdict
 from gitleaks_eval.scenarios.redaction import Values
 from gitleaks_eval.scenarios.scenario import Scenario, load_scenarios

@@ -9,9 +9,9 @@ from typing import Any
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given
 from gitleaks_eval.judges.material import MODES, REAL_WORLD
-from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.prices import Price, load_prices
-from gitleaks_eval.judges.store import checked_store
+from gitleaks_eval.judges.model.models import resolve_model
+from gitleaks_eval.judges.model.prices import Price, load_prices
+from gitleaks_eval.judges.model.store import checked_store
 from gitleaks_eval.judges.verdict import CAP_IT, EXCLUDE, FLAG
 
 LLM, HEURISTIC, REPLAY = "llm", "heuristic", "replay"

@@ -13,9 +13,9 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.judging.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
 from gitleaks_eval.engine.judging.pairs import PairwiseJudge, check_pairwise
 from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
 from gitleaks_eval.judges.judge import JUDGE_NODE, Case, Judge
 from gitleaks_eval.judges.settings import read_judge_settings
-from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Verdict
 from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
 from gitleaks_eval.plugin.folders import JUDGES

@@ -14,8 +14,8 @@ from gitleaks_eval.core.documents import DocumentError, named_path, parse_json, 
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.core.yaml_documents import parse_yaml
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
 from gitleaks_eval.judges.prompt import load_template
-from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.repositories.sources import read_sources
 from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scenarios.recipe import load_recipe

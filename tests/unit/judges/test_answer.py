@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from gitleaks_eval.judges.answer import Answer, InvalidAnswer, answer_schema, parse_answer
+from gitleaks_eval.judges.model.answer import Answer, InvalidAnswer, answer_schema, parse_answer
 
 NAMES = ("expected_found", "placement", "labels")
 GOOD: dict[str, Any] = {

@@ -43,12 +43,12 @@ from messages_server import (
 )
 
 from gitleaks_eval.core.errors import EvaluationError, InputError
-from gitleaks_eval.judges.answer import answer_schema
-from gitleaks_eval.judges.client import ask
-from gitleaks_eval.judges.message import LARGEST_BODY, SYSTEM
-from gitleaks_eval.judges.models import model_aliases, resolve_model, standing
-from gitleaks_eval.judges.prices import Price, load_prices
-from gitleaks_eval.judges.question import ClientOptions, Kind, Question, Reply, Verdicts
+from gitleaks_eval.judges.model.answer import answer_schema
+from gitleaks_eval.judges.model.client import ask
+from gitleaks_eval.judges.model.message import LARGEST_BODY, SYSTEM
+from gitleaks_eval.judges.model.models import model_aliases, resolve_model, standing
+from gitleaks_eval.judges.model.prices import Price, load_prices
+from gitleaks_eval.judges.model.question import ClientOptions, Kind, Question, Reply, Verdicts
 
 messages_server = pytest.fixture(local_service)
 
@@ -112,7 +112,7 @@ def test_the_request_asks_for_structured_output_and_carries_no_trace_id(
 def test_the_trace_id_goes_to_spans_without_content_whatever_the_environment_says(
     messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gitleaks_eval.judges import transport  # noqa: PLC0415 - two seconds that other tests need not pay
+    from gitleaks_eval.judges.model import transport  # noqa: PLC0415 - two seconds that other tests need not pay
 
     monkeypatch.setenv("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE", "content")
     client = transport._client("trace-1")
@@ -211,7 +211,7 @@ def test_what_does_not_pass_is_transport_after_the_last_attempt(
     messages_server: MessagesServer, options: ClientOptions, behaviour: Behaviour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     messages_server.always = behaviour
-    monkeypatch.setattr("gitleaks_eval.judges.transport.RETRIES", 1)
+    monkeypatch.setattr("gitleaks_eval.judges.model.transport.RETRIES", 1)
     reply = reply_to(options)
     assert (reply.kind, reply.attempts, len(messages_server.posts)) == ("transport", 2, 2)
 
@@ -247,7 +247,7 @@ def test_a_proxy_of_the_environment_is_used(
 def test_where_nothing_listens_it_is_transport(
     messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gitleaks_eval.judges.transport.RETRIES", 0)
+    monkeypatch.setattr("gitleaks_eval.judges.model.transport.RETRIES", 0)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
     reply = reply_to(replace(options, timeout_seconds=SHORT))
     assert reply.kind == "transport"
@@ -388,7 +388,7 @@ def test_a_leak_check_that_breaks_is_an_error_without_the_prompt(options: Client
     def broken(text: str) -> bool:
         raise ValueError(text)
 
-    fault = r"a fault of gitleaks-eval itself: ValueError at judges/client\.py:\d+"
+    fault = r"a fault of gitleaks-eval itself: ValueError at judges/model/client\.py:\d+"
     with pytest.raises(EvaluationError, match=fault) as caught:
         ask([QUESTION], options, broken)
     assert PROMPT not in "".join(
@@ -434,7 +434,7 @@ def test_a_profile_that_cannot_be_loaded_is_not_passed_over(
 def test_an_environment_that_cannot_work_is_transport_and_not_quoted(
     messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    monkeypatch.setattr("gitleaks_eval.judges.transport.RETRIES", 0)
+    monkeypatch.setattr("gitleaks_eval.judges.model.transport.RETRIES", 0)
     monkeypatch.setenv(name, value)
     reply = reply_to(options)
     assert reply.kind == "transport"
@@ -757,8 +757,8 @@ def test_a_store_that_cannot_be_written_is_a_warning_and_the_verdict_stands(
 SCRIPT = """
 import sys, logging
 from pathlib import Path
-from gitleaks_eval.judges.client import ask
-from gitleaks_eval.judges.question import ClientOptions, Question
+from gitleaks_eval.judges.model.client import ask
+from gitleaks_eval.judges.model.question import ClientOptions, Question
 mode, model, store, *prompts = sys.argv[1:]
 options = ClientOptions(mode, model, Path(store), 20.0, 40, "trace-1")
 for prompt in prompts:
@@ -837,8 +837,8 @@ def test_replay_imports_neither_the_sdk_nor_what_it_builds_on(
 def test_without_the_extra_the_way_to_install_it_is_named(
     messages_server: MessagesServer, options: ClientOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "gitleaks_eval.judges.transport", raising=False)
-    monkeypatch.delattr("gitleaks_eval.judges.transport", raising=False)
+    monkeypatch.delitem(sys.modules, "gitleaks_eval.judges.model.transport", raising=False)
+    monkeypatch.delattr("gitleaks_eval.judges.model.transport", raising=False)
     monkeypatch.setitem(sys.modules, "anthropic", None)
     reply = reply_to(options)
     assert reply.kind == "transport"

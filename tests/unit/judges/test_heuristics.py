@@ -16,20 +16,20 @@ from gitleaks_eval.checks.shipped import shipped_checks
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.text import without_surrogates
 from gitleaks_eval.judges import Judge, Material, Opinion
-from gitleaks_eval.judges.answer import Answer
-from gitleaks_eval.judges.bands import found_band, noise_band
 from gitleaks_eval.judges.calibrate import material_of as whole_material_of
+from gitleaks_eval.judges.calibration_cases import FAULTS as CALIBRATED
+from gitleaks_eval.judges.calibration_cases import Fault, finding
+from gitleaks_eval.judges.dimensions.bands import found_band, noise_band
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
 from gitleaks_eval.judges.facts import baseline_of, failed_checks, repository_facts, scenario_facts
-from gitleaks_eval.judges.faults import FAULTS as CALIBRATED
-from gitleaks_eval.judges.faults import Fault, finding
 from gitleaks_eval.judges.judge import Case, checked_judges
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
-from gitleaks_eval.judges.panel import Panel, judge_all
+from gitleaks_eval.judges.model.answer import Answer
+from gitleaks_eval.judges.model.question import Question, Reply, Verdicts
+from gitleaks_eval.judges.panel.panel import Panel, judge_all
+from gitleaks_eval.judges.panel.scoring import OpenCase, from_opinion
 from gitleaks_eval.judges.prompt import PLACEHOLDERS, Template, as_data, load_template, render
-from gitleaks_eval.judges.question import Question, Reply, Verdicts
-from gitleaks_eval.judges.scoring import OpenCase, from_opinion
 from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
-from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import Judgement, Verdict, llm_score, with_cap
 from gitleaks_eval.scenarios.redaction import Values, values_of
 from gitleaks_eval.scenarios.scenario import Scenario
@@ -672,7 +672,7 @@ def test_a_verdict_without_confidence_or_ground_does_not_count(tmp_path: Path, m
         def replying(questions: list[Question], *_: object, said: Answer = answer) -> Verdicts:
             return Verdicts(tuple(Reply(one.dimension, said, None, "", "live") for one in questions))
 
-        monkeypatch.setattr("gitleaks_eval.judges.asking.ask", replying)
+        monkeypatch.setattr("gitleaks_eval.judges.panel.asking.ask", replying)
         whole = judged(material_with(), [judge], mode=LLM)
         (verdict,) = whole.verdicts
         assert (verdict.outcome, verdict.unscored_kind, verdict.score) == ("unscored", "groundless", None)
@@ -696,7 +696,7 @@ def test_a_verdict_diverges_where_the_model_says_two_or_more_more_or_less_than_t
     def replying(questions: list[Question], *_: object) -> Verdicts:
         return Verdicts(tuple(Reply(one.dimension, answer, None, "", "live") for one in questions))
 
-    monkeypatch.setattr("gitleaks_eval.judges.asking.ask", replying)
+    monkeypatch.setattr("gitleaks_eval.judges.panel.asking.ask", replying)
     opinion = Opinion(heuristic, {"tidy": heuristic}, "by numbers")
     judge = replace(leaky("", tmp_path), heuristic=lambda _: opinion)
     (verdict,) = judged(material_with(), [judge], mode=LLM).verdicts
@@ -751,7 +751,7 @@ def forbid(*_: object) -> Any:
 def test_a_planted_secret_in_the_evidence_is_a_leak_and_nothing_is_sent(
     tmp_path: Path, token: str, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    monkeypatch.setattr("gitleaks_eval.judges.asking.ask", forbid)
+    monkeypatch.setattr("gitleaks_eval.judges.panel.asking.ask", forbid)
     planted = values_of([token])
     judgement = judged(material_with(("a", "rule", 1)), [leaky(token, tmp_path)], planted, mode=mode)
     (verdict,) = judgement.verdicts

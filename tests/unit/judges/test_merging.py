@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from gitleaks_eval.judges.answer import Answer
-from gitleaks_eval.judges.merging import Grounds, Merged, grounded, merged, sample_rows
-from gitleaks_eval.judges.question import Reply, usage
+from gitleaks_eval.judges.model.answer import Answer
+from gitleaks_eval.judges.model.question import Reply, usage
+from gitleaks_eval.judges.panel.merging import Grounds, Merged, grounded, merged, sample_rows
 from gitleaks_eval.reports.run.judges import LISTED_AT_MOST, details
 
 

@@ -8,11 +8,11 @@ import pytest
 from builders import secret
 
 from gitleaks_eval.config.eval_file import Upgrade
-from gitleaks_eval.judges import asking
-from gitleaks_eval.judges.pair_evidence import Compared
-from gitleaks_eval.judges.pair_verdict import Order, PairVerdict
-from gitleaks_eval.judges.pairwise import ORDERS, PairPanel, agreed, judge_pairs, opinion_of
-from gitleaks_eval.judges.question import ClientOptions, Question, Reply, Verdicts
+from gitleaks_eval.judges.model.question import ClientOptions, Question, Reply, Verdicts
+from gitleaks_eval.judges.pairwise.evidence import Compared
+from gitleaks_eval.judges.pairwise.panel import ORDERS, PairPanel, agreed, judge_pairs, opinion_of
+from gitleaks_eval.judges.pairwise.verdict import Order, PairVerdict
+from gitleaks_eval.judges.panel import asking
 from gitleaks_eval.judges.settings import HEURISTIC, REPLAY, JudgeSettings
 from gitleaks_eval.reports.comparison.pair_judge import pair_judge_lines
 from gitleaks_eval.scenarios.redaction import Values, values_of
@@ -71,7 +71,7 @@ def test_values_that_either_candidate_reported_are_masked_in_both_questions(
         prompts.extend(question.prompt for question in questions.values())
         raise InterruptedError
 
-    monkeypatch.setattr("gitleaks_eval.judges.pairwise.put", put)
+    monkeypatch.setattr("gitleaks_eval.judges.pairwise.panel.put", put)
     with pytest.raises(InterruptedError):
         judged(tmp_path, compared(f"hidden by x{token}y", lost=(ONE,)), reported=values_of([token]))
     assert len(prompts) == 2

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from pages import comparison, documents, evaluation
 
-from gitleaks_eval.judges.pair_verdict import Order
-from gitleaks_eval.judges.pairwise import ORDERS, agreed
+from gitleaks_eval.judges.pairwise.panel import ORDERS, agreed
+from gitleaks_eval.judges.pairwise.verdict import Order
 from gitleaks_eval.judges.verdict import Verdict
 from gitleaks_eval.reports.html.comparison import rule_rows
 from gitleaks_eval.reports.html.first_screen import next_action, tiles, verdict, why

@@ -14,7 +14,7 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.survey.coverage import surveyed
 from gitleaks_eval.engine.survey.missed import Hidden, hidden_findings
-from gitleaks_eval.judges.sampling import shortened
+from gitleaks_eval.judges.dimensions.sampling import shortened
 from gitleaks_eval.reports.output.report import REPORT
 from gitleaks_eval.scenarios.scenario import Scenario
 

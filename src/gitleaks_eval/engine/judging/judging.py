@@ -18,14 +18,14 @@ from gitleaks_eval.core.text import numbered
 from gitleaks_eval.engine.judging.context import Context, context_of, saved_context
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.settings.settings import Settings
-from gitleaks_eval.judges.client import NO_SDK
 from gitleaks_eval.judges.facts import baseline_of, repository_facts, scenario_facts
 from gitleaks_eval.judges.judge import Case, Judge, checked_judges
 from gitleaks_eval.judges.material import MODES, REAL_WORLD, SYNTHETIC, Facts, Material
-from gitleaks_eval.judges.pairwise import planned_questions
-from gitleaks_eval.judges.panel import Panel, judge_all
+from gitleaks_eval.judges.model.client import NO_SDK
+from gitleaks_eval.judges.pairwise.panel import planned_questions
+from gitleaks_eval.judges.panel.panel import Panel, judge_all
+from gitleaks_eval.judges.panel.scoring import unscored
 from gitleaks_eval.judges.prompt import load_template
-from gitleaks_eval.judges.scoring import unscored
 from gitleaks_eval.judges.settings import AUTO, LLM, JudgeSettings
 from gitleaks_eval.judges.verdict import Call, Judged, Judgement, Verdict, judgement_from_json
 from gitleaks_eval.scenarios.redaction import values_of

@@ -6,9 +6,9 @@ from functools import partial
 
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.session.session import Session
-from gitleaks_eval.judges.asking import left_after
-from gitleaks_eval.judges.pair_evidence import Compared as ComparedPair
-from gitleaks_eval.judges.pairwise import PAIRWISE, TEMPLATES, PairPanel, judge_pairs, unjudged
+from gitleaks_eval.judges.pairwise.evidence import Compared as ComparedPair
+from gitleaks_eval.judges.pairwise.panel import PAIRWISE, TEMPLATES, PairPanel, judge_pairs, unjudged
+from gitleaks_eval.judges.panel.asking import left_after
 from gitleaks_eval.judges.prompt import template_of
 from gitleaks_eval.judges.settings import JudgeSettings
 from gitleaks_eval.reports.comparison.compared import Compared

@@ -10,7 +10,7 @@ import gitleaks_eval
 from gitleaks_eval.analysis.matching import MISSED, UNEXPECTED, alias_of
 from gitleaks_eval.analysis.metrics import Counts, Metrics, corpus_rate_texts, rate_texts
 from gitleaks_eval.core.text import json_value, markdown
-from gitleaks_eval.judges.pair_verdict import PairVerdict
+from gitleaks_eval.judges.pairwise.verdict import PairVerdict
 from gitleaks_eval.judges.verdict import Call
 from gitleaks_eval.reports.comparison.pair_judge import pair_judge_markdown
 from gitleaks_eval.reports.comparison.real_differences import real_json, real_markdown, table_row

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitleaks_eval.core.text import markdown, printable
-from gitleaks_eval.judges.pair_verdict import PairVerdict
+from gitleaks_eval.judges.pairwise.verdict import PairVerdict
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE
 from gitleaks_eval.reports.run.judges import REASONING_AT_MOST, cost_text, details
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import permutations
 
-from gitleaks_eval.judges.answer import SCORES
+from gitleaks_eval.judges.model.answer import SCORES
 
 
 def quadratic_kappa(labels: Sequence[int], scores: Sequence[int]) -> float | None:

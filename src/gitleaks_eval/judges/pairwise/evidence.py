@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gitleaks_eval.analysis.matching import alias_of
-from gitleaks_eval.judges.sampling import NAMES, SAMPLE, shortened
+from gitleaks_eval.judges.dimensions.sampling import NAMES, SAMPLE, shortened
 from gitleaks_eval.scoring.comparison import Pair
 from gitleaks_eval.scoring.differences import Difference
 from gitleaks_eval.scoring.evaluated import STATUSES, Evaluated

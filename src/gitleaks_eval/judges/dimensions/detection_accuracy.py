@@ -4,10 +4,10 @@ from itertools import islice
 from typing import Any
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED
-from gitleaks_eval.judges.bands import UNCERTAIN, found_band
+from gitleaks_eval.judges.dimensions.bands import UNCERTAIN, found_band
+from gitleaks_eval.judges.dimensions.sampling import SAMPLE, described, of_repositories, of_scenarios
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
-from gitleaks_eval.judges.sampling import SAMPLE, described, of_repositories, of_scenarios
 
 
 def _evidence(material: Material) -> dict[str, Any]:

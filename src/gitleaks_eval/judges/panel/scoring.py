@@ -6,12 +6,12 @@ from datetime import datetime, timezone
 from statistics import median_low
 from typing import Any
 
-from gitleaks_eval.judges.answer import Answer
 from gitleaks_eval.judges.facts import caps_of
 from gitleaks_eval.judges.judge import Case, Judge, Opinion
 from gitleaks_eval.judges.material import SYNTHETIC, Material
-from gitleaks_eval.judges.merging import Grounds, grounded, merged, sample_rows
-from gitleaks_eval.judges.question import Question, Reply, usage
+from gitleaks_eval.judges.model.answer import Answer
+from gitleaks_eval.judges.model.question import Question, Reply, usage
+from gitleaks_eval.judges.panel.merging import Grounds, grounded, merged, sample_rows
 from gitleaks_eval.judges.verdict import (
     DIVERGING,
     INCONSISTENT,

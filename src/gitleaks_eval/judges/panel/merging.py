@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median_low
 
-from gitleaks_eval.judges.answer import Answer
-from gitleaks_eval.judges.question import Reply, usage
+from gitleaks_eval.judges.model.answer import Answer
+from gitleaks_eval.judges.model.question import Reply, usage
 
 # What stands between spaces, brackets, quotes; each pattern takes a time that is linear in its text, which is anyone's.
 _WORD = re.compile(r"(?:[\w@$-]|[./:](?![./:]))+")

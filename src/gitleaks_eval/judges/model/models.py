@@ -9,7 +9,7 @@ from typing import Any
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.judges.message import MODEL_ID
+from gitleaks_eval.judges.model.message import MODEL_ID
 
 MODELS_FILE = data("judge_models.json")
 NOTICE = timedelta(days=60)

@@ -9,7 +9,7 @@ from typing import Any
 from gitleaks_eval.core.documents import DocumentError, parse_json, read_input
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.judges.judge import Judge
-from gitleaks_eval.judges.message import SYSTEM
+from gitleaks_eval.judges.model.message import SYSTEM
 from gitleaks_eval.judges.prompt import load_template
 
 LARGEST = 1 << 20

@@ -11,7 +11,7 @@ from typing import Any
 from gitleaks_eval.core.documents import DocumentError, parse_json, read_input
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.judges.message import MODEL_ID, STOP_REASON, Message, tokens
+from gitleaks_eval.judges.model.message import MODEL_ID, STOP_REASON, Message, tokens
 
 LARGEST = 1 << 20
 

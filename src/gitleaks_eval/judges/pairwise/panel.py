@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 
 from gitleaks_eval.analysis.matching import alias_of
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.judges.asking import put
-from gitleaks_eval.judges.guard import cut, leaks
 from gitleaks_eval.judges.judge import PROMPTS, Opinion
-from gitleaks_eval.judges.merging import grounded, merged, sample_rows
-from gitleaks_eval.judges.pair_evidence import Compared, differs, evidence_of
-from gitleaks_eval.judges.pair_verdict import Order, PairVerdict
+from gitleaks_eval.judges.model.question import Question, Reply, usage
+from gitleaks_eval.judges.pairwise.evidence import Compared, differs, evidence_of
+from gitleaks_eval.judges.pairwise.verdict import Order, PairVerdict
+from gitleaks_eval.judges.panel.asking import cut, leaks, put
+from gitleaks_eval.judges.panel.merging import grounded, merged, sample_rows
+from gitleaks_eval.judges.panel.scoring import call_of, computed_call
 from gitleaks_eval.judges.prompt import as_data, template_of
-from gitleaks_eval.judges.question import Question, Reply, usage
-from gitleaks_eval.judges.scoring import call_of, computed_call
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
 from gitleaks_eval.judges.verdict import LOW_CONFIDENCE, NOT_APPLICABLE, SCORED, UNSCORED, Call
 from gitleaks_eval.scenarios.redaction import Values

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from gitleaks_eval.core.documents import DocumentError, parse_json
 from gitleaks_eval.core.text import without_surrogates
-from gitleaks_eval.judges.answer import answer_schema
+from gitleaks_eval.judges.model.answer import answer_schema
 
 # Thinking counts, too: 1,024 would cut answers off.
 MAX_TOKENS = 8192

@@ -19,8 +19,8 @@ import anthropic
 import anyio
 from anyio.from_thread import start_blocking_portal
 
-from gitleaks_eval.judges.message import Exchange
-from gitleaks_eval.judges.models import Standing, standing, unknown
+from gitleaks_eval.judges.model.message import Exchange
+from gitleaks_eval.judges.model.models import Standing, standing, unknown
 
 # Names of the SDK's own loggers and of the HTTP libraries that its versions use: at DEBUG they print whole requests.
 LOGGERS = {"anthropic", "httpx", "httpx2", "httpcore", "httpcore2", "hpack", "h11", "h2"}

@@ -7,17 +7,15 @@ from traceback import extract_tb
 from typing import TypeVar
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.judges.agreement import krippendorff_alpha
-from gitleaks_eval.judges.answer import SCORES
-from gitleaks_eval.judges.asking import put
-from gitleaks_eval.judges.calibrated import passing, prompt_sha256
-from gitleaks_eval.judges.guard import cut, leaks
 from gitleaks_eval.judges.judge import Case, Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
-from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.prompt import load_template, render
-from gitleaks_eval.judges.question import Question, Reply, usage
-from gitleaks_eval.judges.scoring import (
+from gitleaks_eval.judges.model.answer import SCORES
+from gitleaks_eval.judges.model.models import resolve_model
+from gitleaks_eval.judges.model.question import Question, Reply, usage
+from gitleaks_eval.judges.panel.agreement import krippendorff_alpha
+from gitleaks_eval.judges.panel.asking import cut, leaks, put
+from gitleaks_eval.judges.panel.calibrated import passing, prompt_sha256
+from gitleaks_eval.judges.panel.scoring import (
     OpenCase,
     by_model,
     call_of,
@@ -26,6 +24,7 @@ from gitleaks_eval.judges.scoring import (
     from_replies,
     unscored,
 )
+from gitleaks_eval.judges.prompt import load_template, render
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, Call, Judged, Judgement, Verdict, llm_score
 from gitleaks_eval.scenarios.redaction import Values

@@ -6,7 +6,7 @@ from gitleaks_eval.judges.judge import PROMPTS, Judge
 
 
 def _shipped(dimension: str) -> Judge:
-    judge: Judge = import_module(f"gitleaks_eval.judges.{dimension}").JUDGE
+    judge: Judge = import_module(f"gitleaks_eval.judges.dimensions.{dimension}").JUDGE
     return judge
 
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 from gitleaks_eval.analysis.matching import UNEXPECTED
-from gitleaks_eval.judges.bands import UNCERTAIN, noise_band
+from gitleaks_eval.judges.dimensions.bands import UNCERTAIN, noise_band
+from gitleaks_eval.judges.dimensions.sampling import SAMPLE, counted, described, of_repositories, of_scenarios
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
-from gitleaks_eval.judges.sampling import SAMPLE, counted, described, of_repositories, of_scenarios
 
 
 def _evidence(material: Material) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from gitleaks_eval.core.errors import EvaluationError, fault
-from gitleaks_eval.judges import store
-from gitleaks_eval.judges.answer import Answer, InvalidAnswer, answer_text, parse_answer
-from gitleaks_eval.judges.message import LARGEST_BODY, MAX_TOKENS, Exchange, Message, read_message, request_body
-from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.question import ClientOptions, Kind, Leaks, Question, Reply, Verdicts, usage
+from gitleaks_eval.judges.model import store
+from gitleaks_eval.judges.model.answer import Answer, InvalidAnswer, answer_text, parse_answer
+from gitleaks_eval.judges.model.message import LARGEST_BODY, MAX_TOKENS, Exchange, Message, read_message, request_body
+from gitleaks_eval.judges.model.models import resolve_model
+from gitleaks_eval.judges.model.question import ClientOptions, Kind, Leaks, Question, Reply, Verdicts, usage
 
 _SOURCES: dict[str, Literal["live", "replay"]] = {"llm": "live", "replay": "replay"}
 # What is left of the deadline must be worth a second question, in seconds.
@@ -168,7 +168,7 @@ def _exchanges(
     if not bodies:
         return [], []
     try:
-        from gitleaks_eval.judges import transport  # noqa: PLC0415 - two seconds that no other mode must pay
+        from gitleaks_eval.judges.model import transport  # noqa: PLC0415 - two seconds that no other mode must pay
     except ImportError:
         return [Exchange(kind="transport", message=NO_SDK)] * len(bodies), []
     model = resolve_model(options.model)

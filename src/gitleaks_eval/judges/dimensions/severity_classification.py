@@ -4,10 +4,8 @@ from typing import Any
 
 from gitleaks_eval.analysis.matching import Match
 from gitleaks_eval.analysis.severity import LEVELS
-from gitleaks_eval.judges.bands import UNCERTAIN, found_band, noise_band
-from gitleaks_eval.judges.judge import Judge, Opinion
-from gitleaks_eval.judges.material import REAL_WORLD, Material
-from gitleaks_eval.judges.sampling import (
+from gitleaks_eval.judges.dimensions.bands import UNCERTAIN, found_band, noise_band
+from gitleaks_eval.judges.dimensions.sampling import (
     SAMPLE,
     counted,
     described,
@@ -16,6 +14,8 @@ from gitleaks_eval.judges.sampling import (
     severities,
     shortened,
 )
+from gitleaks_eval.judges.judge import Judge, Opinion
+from gitleaks_eval.judges.material import REAL_WORLD, Material
 
 _URGENT = {"CRITICAL", "HIGH"}
 # What the score is at most, by the band of the share that is there: without most of it there is no triage.

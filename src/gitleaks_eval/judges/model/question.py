@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from gitleaks_eval.judges.answer import Answer
-from gitleaks_eval.judges.prices import Price
+from gitleaks_eval.judges.model.answer import Answer
+from gitleaks_eval.judges.model.prices import Price
 
 Kind = Literal["transport", "timeout", "refusal", "truncated", "invalid", "budget", "replay_miss", "leak"]
 Leaks = Callable[[str], bool]

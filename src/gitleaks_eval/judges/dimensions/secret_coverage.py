@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gitleaks_eval.analysis.matching import EXACT, MOVED, RELABELLED, Match
-from gitleaks_eval.judges.bands import UNCERTAIN, found_band
+from gitleaks_eval.judges.dimensions.bands import UNCERTAIN, found_band
+from gitleaks_eval.judges.dimensions.sampling import NAMES, counted, named, of_repositories, of_scenarios, shortened
 from gitleaks_eval.judges.judge import Judge, Opinion
 from gitleaks_eval.judges.material import REAL_WORLD, Material
-from gitleaks_eval.judges.sampling import NAMES, counted, named, of_repositories, of_scenarios, shortened
 
 
 def _evidence(material: Material) -> dict[str, Any]:
