@@ -55,7 +55,6 @@ NOT_IMPORTED = (
     ".__main__",
     ".judges.model.transport",
     ".engine.fleet.dask",
-    ".engine.fleet.store_url",
     ".reports.fleet.parquet",
 )
 # What Python itself reads of the environment when it starts: with another value a run needs a Python of its own.

@@ -24,8 +24,8 @@ from gitleaks_eval.engine.settings.selection import REPOS
 from gitleaks_eval.engine.settings.settings import Settings, read_settings
 from gitleaks_eval.reports.comparison.real_differences import row_numbers
 from gitleaks_eval.reports.output.folder import naming_output
-from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE
 from gitleaks_eval.repositories.listed import Listed, RepositoryList, read_list
+from gitleaks_eval.repositories.sources import CLONES_AT_ONCE
 from gitleaks_eval.scoring.fleet import RepositoryRow
 
 STORE = "comparison-store"

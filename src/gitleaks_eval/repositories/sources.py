@@ -1,5 +1,6 @@
 """The real repositories that the user names: paths, URLs and lists of them."""
 
+import hashlib
 import os
 import re
 from collections.abc import Collection, Sequence
@@ -19,6 +20,8 @@ _REMOTE_HELPER = re.compile(r"[A-Za-z0-9_+.-]+::")
 _SCP_LIKE = re.compile(r"(?:[^/:@]+@)?([^/:@]+):.+", re.DOTALL)
 _NAMED = re.compile(r"([^/:@=\\.-][^/:@=\\]*)=(.+)", re.DOTALL)
 _NAME_LENGTH = 100
+# Of one host, at once.
+CLONES_AT_ONCE = 4
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
 # What folders of repositories are called, whatever is in them.
 _SAYS_NOTHING = {"", "bare", "checkout", "clone", "git", "mirror", "repo", "repository"}
@@ -217,3 +220,15 @@ def place_of(location: str) -> str:
     if local is None:
         return shown(location).rstrip("/").removesuffix(".git")
     return os.path.realpath(local).removesuffix(f"{os.sep}.git")
+
+
+def host_of(location: str) -> str:
+    """Return a hash of the host of a repository, fit for a file; empty for this machine."""
+    if local_path(location) is not None:
+        return ""
+    if URL.fullmatch(location):
+        host = urlsplit(location).hostname or ""
+    else:
+        scp = _SCP_LIKE.fullmatch(location)
+        host = scp[1] if scp else ""
+    return hashlib.sha256(host.lower().encode()).hexdigest()[:16]

@@ -15,7 +15,7 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.engine.fleet import fleet as module
 from gitleaks_eval.engine.fleet.fleet import ATTEMPTS, Fleet
 from gitleaks_eval.engine.fleet.store import Folder, Store
-from gitleaks_eval.engine.fleet.store_url import UrlFiles
+from gitleaks_eval.engine.fleet.stores import UrlFiles
 from gitleaks_eval.engine.fleet.unit import Compared, Pair, RepositoryUnit, UnitResult
 from gitleaks_eval.reports.fleet.repository_rows import comparison_json
 from gitleaks_eval.repositories.listed import Listed

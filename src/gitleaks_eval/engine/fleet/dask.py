@@ -27,7 +27,7 @@ from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.fleet.unit import Job, RepositoryUnit, UnitResult, begin, end, work
 from gitleaks_eval.engine.scan.shared import Bench, Shared
-from gitleaks_eval.repositories.hosts import host_of
+from gitleaks_eval.repositories.sources import host_of
 from gitleaks_eval.scanners.build import ScannerBuild
 
 CONNECT_SECONDS = 30

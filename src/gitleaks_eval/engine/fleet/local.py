@@ -21,7 +21,7 @@ from gitleaks_eval.core.once import turn
 from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.core.process import die_with_parent
 from gitleaks_eval.engine.fleet.unit import Job, RepositoryUnit, UnitResult, begin, work
-from gitleaks_eval.repositories.hosts import host_of
+from gitleaks_eval.repositories.sources import host_of
 
 Result = TypeVar("Result")
 # Longer no process takes until it says its number.
