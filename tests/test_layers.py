@@ -14,9 +14,9 @@ from pathlib import Path
 
 import grimp
 import pytest
-import tomlkit
 from importlinter.cli import lint_imports
 
+from gitleaks_eval.core.documents import parse_toml
 from gitleaks_eval.core.resources import PACKAGE
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +45,7 @@ def test_packages_import_only_what_lies_on_lower_floors(capsys: pytest.CaptureFi
     broken = lint_imports(str(ROOT / "pyproject.toml"), no_cache=True)
     shown = capsys.readouterr().out
     assert not broken, shown
-    contract, *_ = tomlkit.parse((ROOT / "pyproject.toml").read_bytes()).unwrap()["tool"]["importlinter"]["contracts"]
+    contract, *_ = parse_toml((ROOT / "pyproject.toml").read_bytes())["tool"]["importlinter"]["contracts"]
     print(f"{len(contract['layers'])} floors of packages (at most {FLOORS_AT_MOST})")
     assert len(contract["layers"]) <= FLOORS_AT_MOST
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import tomli_w
 from corpus import report
 
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.coverage.configuration.builtin import builtin_document
-from gitleaks_eval.coverage.configuration.layers import toml_text
 from gitleaks_eval.scanners.build import probe
 
 pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
@@ -42,7 +42,7 @@ def blinded(pytester: pytest.Pytester, gitleaks: Callable[[str], Path]) -> Blind
         code = FILTER.format(real=str(real), dropped=dropped, version=version)
         (folder / "filter.py").write_text(code, encoding="utf-8")
         build = probe(real, "a test")
-        rules = toml_text(builtin_document(Path(build.path), build.sha256)).replace('[["rules"]]', "[[rules]]")
+        rules = tomli_w.dumps(builtin_document(Path(build.path), build.sha256))
         program = folder / "gitleaks"
         start = f'#!/bin/sh\nexec {sys.executable} -ISB {folder / "filter.py"} "$@"\n'
         program.write_bytes(start.encode() + b"\0" + rules.encode() + b"\0")

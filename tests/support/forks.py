@@ -38,7 +38,7 @@ pytest _pytest.assertion.rewrite _pytest.cacheprovider _pytest.debugging _pytest
 _pytest.helpconfig _pytest.junitxml _pytest.logging _pytest.pastebin _pytest.pytester _pytest.setuponly
 _pytest.setupplan _pytest.skipping _pytest.stepwise _pytest.threadexception _pytest.tracemalloc _pytest.unittest
 _pytest.unraisableexception _pytest.warnings execnet execnet.gateway execnet.multi execnet.rsync jsonschema yaml
-tomlkit filelock gitdb gitdb.db asyncio concurrent.futures.thread ctypes email.parser fractions html.entities
+tomli_w filelock gitdb gitdb.db asyncio concurrent.futures.thread ctypes email.parser fractions html.entities
 http.client jinja2 pdb pickle pyexpat queue readline secrets ssl statistics tarfile tomllib tomli unittest
 urllib.request xdist.newhooks xml.etree.ElementTree faulthandler pytest_metadata.hooks encodings.ascii anthropic
 """.split()

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import tomli_w
+
 from gitleaks_eval.config.chain import Configuration, parsed
-from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.tables import (
     ALLOWLISTS,
     CRITERIA,
@@ -90,7 +91,7 @@ def without(configuration: Configuration, removed: Iterable[Entry]) -> Configura
         # The last one first: an index counts only while those before it are there.
         for address in sorted(listed, reverse=True):
             _remove(document, address)
-        chain[index] = replace(chain[index], content=as_toml(document))
+        chain[index] = replace(chain[index], content=tomli_w.dumps(document).encode())
     return replace(configuration, chain=tuple(chain))
 
 

@@ -5,8 +5,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import tomli_w
+
 from gitleaks_eval.config.chain import ConfigFile, Configuration, copy_configuration, parsed
-from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.lint import Problem
 from gitleaks_eval.config.tables import FILTERS, Address, Table, allowlists, items, named, place, tables, value_of
 from gitleaks_eval.core.process import Finished, run_limited
@@ -121,7 +122,7 @@ def _loaded(build: ScannerBuild, configuration: Configuration, scratch: Path) ->
 def _broken_regexes(build: ScannerBuild, configuration: Configuration, scratch: Path) -> list[Problem]:
     def error_of(regexes: Sequence[str]) -> str | None:
         rules = [{"id": f"rule-{index}", "regex": regex} for index, regex in enumerate(regexes)]
-        content = as_toml({"rules": rules})
+        content = tomli_w.dumps({"rules": rules}).encode()
         alone = ConfigFile(configuration.chain[0].path, content, extends_default=False)
         done = _loaded(build, Configuration((alone,), configuration.why), scratch)
         error = _REGEX_ERROR.search(_ANSI.sub("", done.stderr + done.stdout))

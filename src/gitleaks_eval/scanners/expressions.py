@@ -7,8 +7,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import tomli_w
+
 from gitleaks_eval.config.chain import Configuration, parsed
-from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.lint import Problem
 from gitleaks_eval.config.tables import FILTERS, Address, items, place, tables
 from gitleaks_eval.core.process import run_limited
@@ -101,7 +102,7 @@ def _expressions(configuration: Configuration) -> Iterator[_Expression]:
 def _log(build: ScannerBuild, document: dict[str, Any], scratch: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="lint-", dir=scratch) as name:
         folder = Path(name)
-        (folder / "config.toml").write_bytes(as_toml(document))
+        (folder / "config.toml").write_bytes(tomli_w.dumps(document).encode())
         content = (Part(text=f"the_token = {_WORD}_1234567890\n"),)
         commit = Commit(
             message="Ask about expressions",

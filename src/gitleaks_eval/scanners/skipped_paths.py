@@ -13,8 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import tomli_w
+
 from gitleaks_eval.config.chain import chain_of, parsed
-from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.tables import ALLOWLISTS, Table, items, tables, value_of
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.repositories.log import Readable, added_by_path
@@ -59,7 +60,7 @@ def _passed_over(scanner: Scanner, paths: frozenset[bytes]) -> frozenset[bytes]:
     # A file of the history may be a folder later: it is not asked for, and has to be read.
     folders = {path[: end.start()] for path in paths for end in re.finditer(b"/", path)}
     asked = paths - folders
-    alone = _reported(_Asking(scanner.build.sha256, (as_toml({"rules": [_RULE]}),), asked, scanner))
+    alone = _reported(_Asking(scanner.build.sha256, (tomli_w.dumps({"rules": [_RULE]}).encode(),), asked, scanner))
     beside = _reported(_Asking(scanner.build.sha256, tuple(_with_rule(documents)), asked, scanner))
     return (
         frozenset(path for path in asked if _shown(path) in alone - beside)
@@ -126,9 +127,8 @@ def _paths(allowlist: Table) -> list[str]:
 
 
 def _with_rule(documents: list[dict[str, Any]]) -> list[bytes]:
-    return [
-        as_toml({**document, "rules": [_RULE]} if index == 0 else document) for index, document in enumerate(documents)
-    ]
+    first, *others = documents
+    return [tomli_w.dumps(document).encode() for document in ({**first, "rules": [_RULE]}, *others)]
 
 
 def _shown(path: bytes) -> str:

@@ -1,11 +1,12 @@
 """The files of a configuration and the scanner's own as one stack of tables, that can be written changed."""
 
 import copy
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import tomli_w
 
 from gitleaks_eval.config.chain import Configuration, parsed
 from gitleaks_eval.config.tables import (
@@ -111,47 +112,10 @@ def write_layers(layers: Layers, folder: Path) -> Path:
             document[key] = {**kept, **target}
         else:
             document.pop(key, None)
-        files[index].write_text(toml_text(document), encoding="utf-8")
+        files[index].write_bytes(tomli_w.dumps(document).encode())
         if target == {"useDefault": True}:
             break
     return files[0]
-
-
-def toml_text(document: Table) -> str:
-    """A document as TOML, each rule and allowlist a table of its own and everything below it on one line."""
-    plain = {key: value for key, value in document.items() if not _is_tables(value) and not isinstance(value, dict)}
-    lines = [f"{_text(key)} = {_value(value)}" for key, value in plain.items()]
-    for key, value in document.items():
-        if key in plain:
-            continue
-        head = f"[{_text(key)}]" if isinstance(value, dict) else f"[[{_text(key)}]]"
-        for table in [value] if isinstance(value, dict) else value:
-            lines += ["", head, *(f"{_text(name)} = {_value(one)}" for name, one in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _is_tables(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_text(key)} = {_value(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    # A date: no key of a scanner is one.
-    return _text(str(value))
-
-
-def _text(text: str) -> str:
-    # The strings of JSON are strings of TOML, but for DEL; what is beyond ASCII stays as it is.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _in_order(address: Address) -> tuple[tuple[int, str], ...]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import tomli_w
+
 from gitleaks_eval.config.chain import ConfigFile, Configuration
-from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.hiding import NOTHING_HIDES
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.configuration.known import known_build, seen_by
@@ -114,7 +115,7 @@ def _decodes_less(scanner: Scanner) -> bool:
 def reference_with(rule: Mapping[str, Any]) -> Configuration:
     """The scanner's own configuration with a rule of the user's in it, without the allowlists of that rule."""
     kept = {key: value for key, value in rule.items() if not key.lower().startswith("allowlist")}
-    content = as_toml({"extend": {"useDefault": True}, "rules": [kept]})
+    content = tomli_w.dumps({"extend": {"useDefault": True}, "rules": [kept]}).encode()
     return Configuration((ConfigFile(Path("reference.toml"), content, extends_default=True),), SCANNERS_OWN.why)
 
 
