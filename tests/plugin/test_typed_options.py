@@ -9,6 +9,7 @@ import pytest
 from corpus import OWN_CHECK, analysed_corpus, report
 
 from gitleaks_eval.plugin.folders import CHECKS
+from gitleaks_eval.reports.output.folder import MARKER
 
 pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
 
@@ -83,6 +84,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_path_that_changes_rootdir_or_ini_file_is_refused_with_the_command_that_does_not(
     run: Run, options: list[str], elsewhere: Path
 ) -> None:
+    (elsewhere / MARKER).touch()
     result = run("--gitleaks-eval", "--gitleaks-output", str(elsewhere), *options)
     assert result.ret == USAGE_ERROR
     written = f"  pytest --gitleaks-eval --gitleaks-output={elsewhere} {shlex.join(options)}"

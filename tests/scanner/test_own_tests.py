@@ -10,10 +10,10 @@ import pytest
 from gitleaks_eval.config.eval_file import RuleTest
 from gitleaks_eval.coverage.configuration.layers import Layers
 from gitleaks_eval.coverage.configuration.rules import Rule
-from gitleaks_eval.coverage.rules import own_tests
 from gitleaks_eval.coverage.rules.own_tests import Planted, planted_by
 from gitleaks_eval.coverage.samples.samples import Bench
 from gitleaks_eval.coverage.samples.scanner import Asker, Findings
+from gitleaks_eval.engine.survey import own_tests
 from gitleaks_eval.repositories.cache import BuiltRepository
 
 pytestmark = pytest.mark.usefixtures("own_environment")
