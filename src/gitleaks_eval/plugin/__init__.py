@@ -12,7 +12,15 @@ import pytest
 from gitleaks_eval.checks import CHECK_MARK
 from gitleaks_eval.engine.settings.options import BY_NAME, FLAG, OPTIONS, grouped
 from gitleaks_eval.plugin import hookspecs
-from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_flag
+from gitleaks_eval.plugin.command_line import (
+    PARSER,
+    adds_folders,
+    flagged,
+    is_typed,
+    refuse_misread,
+    refuse_showing,
+    refuse_without_flag,
+)
 from gitleaks_eval.plugin.folders import FOLDERS, JUDGES, is_shipped, names_a_check
 
 if TYPE_CHECKING:
@@ -54,24 +62,21 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
     """Let the flag collect the shipped checks, beside the files and folders that are named."""
+    early_config.stash[PARSER] = parser
     known = early_config.known_args_namespace
-    added: list[str] = []
     if known.gitleaks_eval or known.gitleaks_judges:
-        from gitleaks_eval.plugin.arguments import (  # noqa: PLC0415 - as `activate` below
-            added_arguments,
-            begin_early,
-            refuse_showing,
-        )
+        from gitleaks_eval.plugin.root import begin_early  # noqa: PLC0415 - as `activate` below
 
-        added = added_arguments(early_config, known.file_or_dir)
-        begin_early(early_config, added, args)
+        adds = adds_folders(early_config, known.file_or_dir)
+        begin_early(early_config, is_full=adds)
         refuse_misread(early_config)
-        refuse_showing(early_config, args)
+        refuse_showing(early_config)
+        if adds and (known.file_or_dir or is_typed(early_config)):
+            args.extend(flagged(known))
     elif _has_options(early_config):
         refuse_misread(early_config)
-    args.extend(added)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -83,6 +88,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("help", default=False):
         return
     named = config.getoption("file_or_dir")
+    if not named:
+        # The flag stands in addopts, and what pytest collects without arguments is collected, too.
+        config.args = [*config.args, *flagged(config.option)]
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:

@@ -7,7 +7,7 @@ import pytest
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.engine.acceptance.accepting import accept, asked_at_terminal
 from gitleaks_eval.engine.settings.settings import read_settings
-from gitleaks_eval.plugin.arguments import effective_root
+from gitleaks_eval.plugin.root import effective_root
 
 _FAILED = pytest.ExitCode.TESTS_FAILED
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.checks.marked import category_marker
+from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.core.process import die_with_parent
@@ -18,10 +19,12 @@ from gitleaks_eval.engine.session.targets import load_subjects
 from gitleaks_eval.engine.settings.selection import DEFAULT, ENTRIES, PLACES, RULES
 from gitleaks_eval.engine.settings.selection import SURVEYS as SURVEY_KINDS
 from gitleaks_eval.engine.settings.settings import Settings, begin_reports, read_settings
-from gitleaks_eval.plugin.arguments import effective_root, is_narrowed, names_a_survey, names_own_tests, only_shows
 from gitleaks_eval.plugin.begin import Begin
+from gitleaks_eval.plugin.command_line import is_narrowed, only_shows
+from gitleaks_eval.plugin.folders import SURVEYS, is_shipped
 from gitleaks_eval.plugin.items import register_items
 from gitleaks_eval.plugin.judges import begin_judging, register_judges
+from gitleaks_eval.plugin.root import effective_root
 from gitleaks_eval.plugin.state import WORKER_INPUT, TakingPart
 from gitleaks_eval.scoring.scorecard import CATEGORIES
 
@@ -72,9 +75,11 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
 
 
 def _with_named(settings: Settings, config: pytest.Config) -> Settings:
-    """Return the settings with the kinds whose tests the command line names."""
-    named = [kind for kind in SURVEY_KINDS if kind in DEFAULT] if names_a_survey(config) else []
-    named += [RULES] * names_own_tests(config)
+    """Return the settings with the kinds of which a test, a module or a file is named: it runs whatever options say."""
+    others = [argument for argument in config.args if argument != str(SURVEYS)]
+    names_a_survey = any(is_shipped(argument, SURVEYS) for argument in others)
+    named = [kind for kind in SURVEY_KINDS if kind in DEFAULT] if names_a_survey else []
+    named += [RULES] * any(Path(argument.partition("::")[0]).name in NAMES for argument in others)
     more = (kind for kind in dict.fromkeys(named) if kind not in settings.kinds)
     return replace(settings, kinds=(*settings.kinds, *more))
 

@@ -16,8 +16,7 @@ from gitleaks_eval.core.text import printable, shown_path, without_surrogates
 from gitleaks_eval.engine.scan.under_test import UnderTest
 from gitleaks_eval.engine.session.begin import find_scanners, judged_title, lay_out
 from gitleaks_eval.engine.survey.coverage import check_own_tests, start_survey
-from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
-from gitleaks_eval.plugin.command_line import is_typed
+from gitleaks_eval.plugin.command_line import is_narrowed, is_typed, only_shows
 from gitleaks_eval.plugin.finish import Finish
 from gitleaks_eval.plugin.folders import CHECKS
 from gitleaks_eval.plugin.items import register_items
@@ -141,7 +140,7 @@ class Begin:
         if self._session.shared:
             chosen = ("keyword", "markexpr", "lf", "deselect", "stepwise", "maxfail")
             narrowed = any(self._config.getoption(name, None) for name in chosen)
-            is_whole = str(CHECKS) in self._config.getoption("file_or_dir") and not narrowed
+            is_whole = str(CHECKS) in self._config.args and not narrowed
             names = [subject.name for subject in self._session.subjects] if is_whole else []
             for candidate in self._settings.candidates if is_whole or is_typed(self._config) else ():
                 self._session.workbench(candidate.name).start(names)

@@ -19,8 +19,7 @@ from gitleaks_eval.engine.run.finish import candidate_run, compared, explain_mis
 from gitleaks_eval.engine.scan.under_test import UnderTest
 from gitleaks_eval.engine.settings.candidates import folder_name
 from gitleaks_eval.judges.verdict import Combined, Judged, combine
-from gitleaks_eval.plugin.arguments import selects_checks
-from gitleaks_eval.plugin.command_line import is_typed, selects
+from gitleaks_eval.plugin.command_line import is_typed, selects, selects_checks
 from gitleaks_eval.plugin.folders import is_ours
 from gitleaks_eval.plugin.items import Items
 from gitleaks_eval.plugin.junit import add_suite_properties

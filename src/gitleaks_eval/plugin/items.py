@@ -1,6 +1,7 @@
 """The hooks of each process that collects and runs checks: serial runs, and each worker of a parallel one."""
 
 import contextlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -21,7 +22,6 @@ from gitleaks_eval.engine.settings.candidates import Candidate, Trial
 from gitleaks_eval.engine.settings.selection import RULES
 from gitleaks_eval.engine.survey.coverage import start_survey
 from gitleaks_eval.engine.survey.without_entries import accepted_in, explained
-from gitleaks_eval.plugin.arguments import asked_for
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
 from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures, register_real_fixtures
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
@@ -113,7 +113,7 @@ class Items:
             self._only_passed = set(_not_asked_for(session)) if session else set()
         if not left_out and collection_path.parent not in self._only_passed:
             return left_out
-        wanted = asked_for(config)
+        wanted = _asked_for(config)
         if collection_path in wanted:
             return collection_path in FOLDERS and not self.collects(collection_path)
         on_the_way = any(collection_path in one.parents for one in wanted)
@@ -305,6 +305,13 @@ class Items:
     def pytest_sessionfinish(self) -> None:
         """Stop what still runs; the hook that ends the run goes before this one, and compares times."""
         self.session.close()
+
+
+def _asked_for(config: pytest.Config) -> set[Path]:
+    """Return our folders and modules that are named, or added by a flag."""
+    named = {config.invocation_params.dir / argument.partition("::")[0] for argument in config.args}
+    paths = (Path(os.path.abspath(path)) for path in named)  # noqa: PTH100 - resolve() would follow links
+    return {path for path in paths if path in FOLDERS or path.parent in FOLDERS}
 
 
 def _not_asked_for(session: pytest.Session) -> Iterator[Path]:

@@ -17,7 +17,7 @@ from gitleaks_eval.judges.dimensions.shipped import SHIPPED
 from gitleaks_eval.judges.judge import JUDGE_NODE, Case, Judge
 from gitleaks_eval.judges.settings import read_judge_settings
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Verdict
-from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
+from gitleaks_eval.plugin.command_line import is_narrowed, only_shows
 from gitleaks_eval.plugin.folders import JUDGES
 
 CASE: pytest.StashKey[Case] = pytest.StashKey()
