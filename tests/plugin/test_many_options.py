@@ -9,10 +9,9 @@ from fleets import row
 from ran import RESULTS
 
 from gitleaks_eval import command
-from gitleaks_eval.command.line import read_line
-from gitleaks_eval.command.list_options import names_many
+from gitleaks_eval.command.compare_list import shard_of
+from gitleaks_eval.command.line import names_many, read_line
 from gitleaks_eval.command.list_run import progress_line
-from gitleaks_eval.command.shard import shard_of
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.engine.fleet.fleet import Progress
 from gitleaks_eval.reports.fleet.repository_rows import row_line

@@ -8,10 +8,17 @@ import io
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 
-from gitleaks_eval.command.line import INTERRUPTED, LINT, MANY, SUBCOMMANDS, USAGE_ERROR, read_leniently, read_line
-from gitleaks_eval.command.list_options import names_many
+from gitleaks_eval.command.line import (
+    INTERRUPTED,
+    LINT,
+    MANY,
+    SUBCOMMANDS,
+    USAGE_ERROR,
+    names_many,
+    read_leniently,
+    read_line,
+)
 
 # Nobody knows it: pytest ends, and has removed the reports of earlier runs by then.
 _NO_OPTION = "--gitleaks-eval-has-ended"
@@ -34,8 +41,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return int(lint(line.options, lambda: _run_pytest(line.arguments)))
         if line.subcommand in MANY and names_many(line.options):
             return int(import_module(f"{__name__}.{MANY[line.subcommand]}").run(line.options, line.foreign))
-        if line.subcommand == "init":
-            return int(import_module(f"{__name__}.workflow").write_workflow(Path.cwd()))
         return _run_pytest(line.arguments)
     except SystemExit as ended:
         if ended.code == USAGE_ERROR:

@@ -4,7 +4,7 @@ import argparse
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
-from gitleaks_eval.command.asking import told
+from gitleaks_eval.command.asking import say, told
 from gitleaks_eval.command.line import INTERRUPTED
 from gitleaks_eval.command.list_run import (
     ALLOWED,
@@ -13,7 +13,6 @@ from gitleaks_eval.command.list_run import (
     listed_in,
     refuse_others,
     root_of,
-    say,
     where,
 )
 from gitleaks_eval.config.eval_file_edit import Line

@@ -3,17 +3,24 @@
 import argparse
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from gitleaks_eval.command.asking import FAILED, PASSED, told
-from gitleaks_eval.command.extras import Table, table_maker
+from gitleaks_eval.command.asking import FAILED, PASSED, say, told
 from gitleaks_eval.command.line import INTERRUPTED
-from gitleaks_eval.command.list_run import count_all, list_settings, listed_in, refuse_others, root_of, say, where
-from gitleaks_eval.command.shard import shard_of
-from gitleaks_eval.core.text import shown_path
+from gitleaks_eval.command.list_run import (
+    count_all,
+    list_settings,
+    listed_in,
+    refuse_others,
+    root_of,
+    where,
+    with_extra,
+)
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.text import printable, shown_path
 from gitleaks_eval.engine.fleet.run import Counted, laid_out, lines_to_change
 from gitleaks_eval.engine.settings.settings import report_folder
 from gitleaks_eval.reports.fleet.repository_rows import Spool
@@ -24,6 +31,16 @@ from gitleaks_eval.reports.output.report import FLEETS, ROWS, SHARDS, TABLE
 from gitleaks_eval.scoring.comparison import failing_verdicts
 
 NAME = "compare"
+Table = Callable[[Iterable[bytes]], Iterator[bytes]]
+# The number of a job and how many there are, as CI systems say it; from which number they count.
+CI_VARIABLES = (
+    ("CI_NODE_INDEX", "CI_NODE_TOTAL", 1),
+    ("CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL", 0),
+    ("BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0),
+    ("SYSTEM_JOBPOSITIONINPHASE", "SYSTEM_TOTALJOBSINPHASE", 1),
+    # Kubernetes says the number of an indexed job; the recipe in the docs says how many there are.
+    ("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", 0),
+)
 
 
 def run(options: argparse.Namespace, foreign: Sequence[str]) -> int:
@@ -96,3 +113,48 @@ def finished(report: FleetReport, reports: ReportFolder, table: Table | None, *,
     say(f"report: {shown_path(reports.path / 'repositories.md', Path.cwd())}")
     failing = failing_verdicts(accepts_review=accepts_review)
     return FAILED if any(one.verdict in failing for one in report.judged) else PASSED
+
+
+def table_maker(*, asked: bool) -> Table | None:
+    """Return what makes repositories.parquet; None where it is not asked for.
+
+    Raises:
+        InputError: when pyarrow is not installed.
+    """
+    if not asked:
+        return None
+    module = with_extra("gitleaks_eval.reports.fleet.parquet", "pyarrow", "--parquet: needs pyarrow", "parquet")
+    made: Table = module.parquet_pieces
+    return made
+
+
+def shard_of(text: str, environment: Mapping[str, str]) -> tuple[int, int]:
+    """Return the number of a shard, from 1, and how many there are: `2/3`, or where it is empty what the CI says.
+
+    Raises:
+        InputError: when there is no such shard, or no variable says it.
+    """
+    if not text:
+        return _shard_of_ci(environment)
+    number, separator, total = text.partition("/")
+    if not separator or not _is_shard(number, total):
+        raise InputError(f"--shard {printable(text)}: write K/N, such as 2/3, with K from 1 to N")
+    return int(number), int(total)
+
+
+def _shard_of_ci(environment: Mapping[str, str]) -> tuple[int, int]:
+    for index, total, first in CI_VARIABLES:
+        if index in environment and total in environment:
+            number, of = environment[index], environment[total]
+            number = str(int(number) + 1 - first) if number.isdecimal() else number
+            if not _is_shard(number, of):
+                said = f"{index}={printable(environment[index])}, {total}={printable(of)}"
+                raise InputError(f"--shard: {said} name no shard; write K/N")
+            return int(number), int(of)
+    names = ", ".join(f"{index} and {total}" for index, total, _ in CI_VARIABLES)
+    raise InputError(f"--shard: no variables of a CI say which; write K/N, or set {names}")
+
+
+def _is_shard(number: str, total: str) -> bool:
+    digits = all(text.isascii() and text.isdecimal() and len(text) < 7 for text in (number, total))
+    return digits and 1 <= int(number) <= int(total)

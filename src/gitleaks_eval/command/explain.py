@@ -32,14 +32,7 @@ def run(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: with status 4 when the arguments are wrong on sight, with 0 after `--help`.
     """
-    parser = asking_parser(
-        "explain",
-        "[FILE[:LINE] | COMMIT:PATH[:LINE]]",
-        "Say which rules report a file, a line of it, or a text on standard input, and what stops the nearest that do"
-        " not. The value is never printed.",
-        "gitleaks-eval explain --config .gitleaks.toml deploy/values.yaml:12",
-        clones=False,
-    )
+    parser = asking_parser("explain", "[FILE[:LINE] | COMMIT:PATH[:LINE]]", clones=False)
     parser.add_argument(
         "place",
         nargs="?",

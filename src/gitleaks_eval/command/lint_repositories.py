@@ -1,12 +1,11 @@
 """`gitleaks-eval lint --repo`: what repositories hide findings with, and what of it is dead, stale or wide."""
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gitleaks_eval.command.asking import FAILED, PASSED, progress, settings_of, told, waiting
-from gitleaks_eval.core.text import numbered, printable
+from gitleaks_eval.command.asking import FAILED, PASSED, progress, say, settings_of, told, waiting
+from gitleaks_eval.core.text import numbered
 from gitleaks_eval.engine.acceptance.suppressing import suppressed_in
 from gitleaks_eval.engine.session.single_candidate import SingleCandidate, single_candidate
 from gitleaks_eval.repositories.sources import real_repositories
@@ -35,7 +34,7 @@ def _linted(options: argparse.Namespace, lint_configuration: Callable[[], int]) 
     configuration = settings.candidates[0].configuration
     status = lint_configuration() if configuration and configuration.chain else PASSED
     with single_candidate(settings, progress) as one:
-        _say(one.title)
+        say(one.title)
         for repository in repositories:
             noted += _listed(one, repository, options.own_baseline)
     return status or (FAILED if noted and options.strict else PASSED)
@@ -46,11 +45,11 @@ def _listed(one: SingleCandidate, repository: RealRepository, baselines: Sequenc
     with waiting(f"scanning {repository.name}"):
         there = suppressed_in(one, repository, baselines)
     noted = [suppression for suppression in there.listed if suppression.note]
-    _say(f"{repository.name}  {numbered(there.total, 'suppression')}, {len(noted)} dead, stale or wide")
+    say(f"{repository.name}  {numbered(there.total, 'suppression')}, {len(noted)} dead, stale or wide")
     for suppression in there.listed:
-        _say(_line(suppression))
+        say(_line(suppression))
     if there.total > len(there.listed):
-        _say(f"  and {there.total - len(there.listed)} more, which hide less")
+        say(f"  and {there.total - len(there.listed)} more, which hide less")
     return len(noted)
 
 
@@ -69,8 +68,3 @@ def _line(suppression: Suppression) -> str:
         ", matched by place: its value is redacted, and only a scan with --redact obeys it" * suppression.by_place
     )
     return f"  {suppression.note or 'notice':<6}  {suppression.kind}  {place}  {hides}{by_place}{why}"
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{printable(text)}\n")
-    sys.stdout.flush()

@@ -2,15 +2,14 @@
 
 import argparse
 import contextlib
-import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gitleaks_eval.command.extras import dask_workers
-from gitleaks_eval.command.line import TAKEN
-from gitleaks_eval.command.list_options import SETTINGS
+from gitleaks_eval.command.asking import say
+from gitleaks_eval.command.line import LIST_SETTINGS, TAKEN
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import numbered, printable
@@ -139,8 +138,24 @@ def _done_line(fleet: Fleet, seconds: float) -> str:
 
 def _workers(asked: Where, laid: LaidOut) -> Workers:
     if asked.scheduler is not None:
-        return dask_workers(asked.scheduler, laid, asked.clones)
+        module = with_extra("gitleaks_eval.engine.fleet.dask", "distributed", "--scheduler: needs Dask", "dask")
+        workers: Workers = module.DaskWorkers(asked.scheduler, laid.job, asked.clones, laid.seconds_at_most)
+        return workers
     return LocalWorkers(laid.job, laid.folder, asked.clones, laid.seconds_at_most)
+
+
+def with_extra(module: str, package: str, problem: str, extra: str) -> Any:
+    """Import a module that needs an extra.
+
+    Raises:
+        InputError: naming the extra, when its package is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+    raise InputError(f"{problem}; pip install 'gitleaks-eval[{extra}]'")
 
 
 def refuse_others(options: argparse.Namespace, foreign: Sequence[str], allowed: Collection[str] = ALLOWED) -> None:
@@ -158,7 +173,7 @@ def refuse_others(options: argparse.Namespace, foreign: Sequence[str], allowed: 
         if one.name not in allowed and getattr(options, one.setting):
             raise InputError(f"{one.short}: {why}, and it says nothing of them; leave it out, or name one repository")
     if not options.gitleaks_real_repo:
-        named = next(name for name in SETTINGS if getattr(options, name) is not None)
+        named = next(name for name in LIST_SETTINGS if getattr(options, name) is not None)
         raise InputError(f"--{named.replace('_', '-')}: is for many repositories; name them with --repo @FILE")
 
 
@@ -198,9 +213,3 @@ def _number(text: str | None, option: str, default: int) -> int:
     if not (text.isascii() and text.isdecimal() and 0 < int(text[:7]) < 10**6):
         raise InputError(f"{option} {printable(text)}: write a number above zero")
     return int(text)
-
-
-def say(text: str) -> None:
-    """Print a line at once."""
-    sys.stdout.write(f"{printable(text)}\n")
-    sys.stdout.flush()

@@ -7,10 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, told
-from gitleaks_eval.command.compare_list import finished, is_no_shard
-from gitleaks_eval.command.extras import table_maker
-from gitleaks_eval.command.line import PROGRAM, TAKEN, Parser, add_option
-from gitleaks_eval.command.list_options import PARQUET_TEXT
+from gitleaks_eval.command.compare_list import finished, is_no_shard, table_maker
+from gitleaks_eval.command.line import PARQUET_TEXT, TAKEN, add_option, subcommand_parser
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
@@ -31,12 +29,7 @@ def run(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: with status 4 when the arguments are wrong on sight, with 0 after `--help`.
     """
-    parser = Parser(
-        f"{PROGRAM} {NAME}",
-        usage=f"{PROGRAM} {NAME} [options] FILE [FILE ...]",
-        description="Make one verdict of the shards of a comparison of many repositories.",
-        epilog=f"example:\n  {PROGRAM} {NAME} shards/*.jsonl",
-    )
+    parser = subcommand_parser(NAME, "[options] FILE [FILE ...]")
     parser.add_argument("files", nargs="+", metavar="FILE", help="what `compare --shard` has written; all of them")
     for option in TAKEN:
         if option.name in {"output", "fail_on"}:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from gitleaks_eval.command.asking import PASSED, told, waiting
-from gitleaks_eval.command.line import PROGRAM, Parser
+from gitleaks_eval.command.line import subcommand_parser
 from gitleaks_eval.core.documents import checked_path, opened
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.files import write_together
@@ -26,12 +26,7 @@ def run(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: with status 4 when the arguments are wrong on sight, with 0 after `--help`.
     """
-    parser = Parser(
-        f"{PROGRAM} report",
-        usage=f"{PROGRAM} report [--output FILE] DIR [DIR ...]",
-        description="Make report.html anew from the reports in a folder, or of several folders a page of trends.",
-        epilog=f"example:\n  {PROGRAM} report runs/2026-01 runs/2026-02 --output trend.html",
-    )
+    parser = subcommand_parser("report", "[--output FILE] DIR [DIR ...]")
     parser.add_argument("folders", nargs="+", metavar="DIR", help="a folder with reports, as a run has left it")
     help_text = f"the page that is written; without it, {PAGE} in DIR, or of several {TREND} here"
     parser.add_argument("--output", metavar="FILE", help=help_text)

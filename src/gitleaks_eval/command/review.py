@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, settings_of, told, waiting
+from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, say, settings_of, told, waiting
 from gitleaks_eval.command.review_terminal import Terminal, ask_groups
 from gitleaks_eval.core.documents import named_path
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.core.text import numbered, printable
+from gitleaks_eval.core.text import numbered
 from gitleaks_eval.corpora.kinds.labels import repository_of
 from gitleaks_eval.corpora.labels_file import (
     ANSWERS,
@@ -51,12 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: with status 4 when the arguments are wrong on sight, with 0 after `--help`.
     """
-    parser = asking_parser(
-        "review",
-        "LABELS.yaml [--repo PATH_OR_URL]",
-        "Record what is reported in a repository, ask which of it is a secret, and keep the labels as truth.",
-        "gitleaks-eval review labels/billing.yaml --repo ../billing",
-    )
+    parser = asking_parser("review", "LABELS.yaml [--repo PATH_OR_URL]")
     parser.add_argument("labels", metavar="LABELS.yaml", help="the file of labels; made when it is not there")
     parser.add_argument("--repo", metavar="PATH_OR_URL", help="the repository; cloned, never scanned in place")
     parser.add_argument(
@@ -94,7 +89,7 @@ def _reviewed(options: argparse.Namespace) -> int:
         if recorded.context and sys.stdin.isatty() and sys.stdout.isatty():
             ask_groups(recorded.read, recorded.context, Terminal(), lambda label: _answer(label, options.why))
         elif waiting := _waiting(recorded.labels):
-            _say(f"{waiting} unreviewed: run it in a terminal, or use --set ID=true --why TEXT, --csv-out and --csv-in")
+            say(f"{waiting} unreviewed: run it in a terminal, or use --set ID=true --why TEXT, --csv-out and --csv-in")
     return PASSED
 
 
@@ -113,7 +108,7 @@ def _recorded(options: argparse.Namespace, read: ReadLabels) -> Iterator[Recorde
             yield Recorded(read, known)
             return
         with waiting(f"scanning {repository.name}"):
-            looked = look(settings, clone, commit, _say)
+            looked = look(settings, clone, commit, say)
         made = merged(known, looked)
         if not options.check and made.labels != read.labels:
             read = write_labels(read, made.labels)
@@ -152,12 +147,12 @@ def _say_recorded(known: LabelsFile, made: Merged, commit: str) -> None:
     before = sum(finding.stale for finding in known.findings)
     gone = f" ({said['stale'] - before} more than before)" if said["stale"] > before else ""
     listed = ", ".join(f"{count} {name}" for name, count in said.items() if count)
-    _say(f"recorded at {commit[:12]}: {numbered(len(made.labels.findings), 'finding')}: {listed or 'none'}{gone}")
+    say(f"recorded at {commit[:12]}: {numbered(len(made.labels.findings), 'finding')}: {listed or 'none'}{gone}")
 
 
 def _checked(recorded: Recorded) -> int:
     waiting = _waiting(recorded.labels)
-    _say(f"{waiting} unreviewed")
+    say(f"{waiting} unreviewed")
     return FAILED if waiting else PASSED
 
 
@@ -177,7 +172,7 @@ def _answered(options: argparse.Namespace, recorded: Recorded) -> int:
     if labels != recorded.labels:
         write_labels(recorded.read, labels)
     if options.set or options.csv_in:
-        _say(f"{numbered(len(answers), 'label')} changed, {_waiting(labels)} unreviewed")
+        say(f"{numbered(len(answers), 'label')} changed, {_waiting(labels)} unreviewed")
     if options.csv_out:
         out = named_path(options.csv_out, Path.cwd(), "--csv-out")
         try:
@@ -214,8 +209,3 @@ def _reviewer() -> str:
 
 def _today() -> str:
     return datetime.now(timezone.utc).date().isoformat()
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{printable(text)}\n")
-    sys.stdout.flush()
