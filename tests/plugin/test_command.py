@@ -354,6 +354,6 @@ def test_addopts_that_only_show_end_with_status_4_and_leave_no_decision_of_yeste
         file.write("\naddopts = -v --co\n")
     ended = run(evaluated)
     assert (ended.returncode, ended.stdout) == (4, "")
-    assert ended.stderr.startswith("ERROR: addopts: --co: nothing would be evaluated")
+    assert ended.stderr.startswith("ERROR: addopts: --collect-only: nothing would be evaluated")
     assert not (evaluated / CARD).exists()
     assert run(evaluated, "--co", "-q").returncode == run(evaluated, "-o", "addopts=").returncode == 0
