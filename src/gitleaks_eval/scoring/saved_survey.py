@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-_ENTRY = ("entry", "kind", "file", "line", "silences_rules", "hides_places", "status")
+_ENTRY = ("entry", "kind", "file", "line", "for_rules", "silences_rules", "hides_places", "status")
 
 
 def small_survey(coverage: Mapping[str, Any]) -> dict[str, Any]:
@@ -16,7 +16,10 @@ def small_survey(coverage: Mapping[str, Any]) -> dict[str, Any]:
         "switched_off": sorted(coverage["switched_off"]),
         "places": _by_status(places, "name"),
         "entries": sorted(
-            ({**{name: row[name] for name in _ENTRY}, "file": _named(row["file"])} for row in coverage["entries"]),
+            (
+                {**{name: row[name] for name in _ENTRY if name in row}, "file": _named(row["file"])}
+                for row in coverage["entries"]
+            ),
             key=lambda row: (row["file"], row["line"], row["kind"], row["entry"]),
         ),
     }

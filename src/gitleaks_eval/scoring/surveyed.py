@@ -27,7 +27,10 @@ _NO_PLACE = "hides no usual place"
 
 @dataclass(frozen=True, slots=True)
 class Hiding:
-    """An entry of a configuration: its kind and text, `file:line`, and how many rules and places it hides."""
+    """An entry of a configuration: its kind and text, `file:line`, and how many rules and places it hides.
+
+    `for_rules` are the rules that an allowlist is for; empty where it is for all.
+    """
 
     kind: str
     text: str
@@ -35,6 +38,7 @@ class Hiding:
     rules: int
     places: int
     status: str
+    for_rules: frozenset[str] = frozenset()
 
     @property
     def said(self) -> str:
@@ -45,11 +49,12 @@ class Hiding:
         # At a path that is allowed all rules are silent: that says nothing of how wide it is.
         counts = ((0 if self.kind == BY_PATH else self.rules, "rule"), (self.places, "place"))
         parts = [numbered(count, name) for count, name in counts if count]
+        of_rules = f" from {numbered(self.rules, 'rule')}" if self.kind == BY_PATH and self.for_rules else ""
         nothing = "not measured"
         if self.kind == BY_PATH:
             where = f", and silences {numbered(self.rules, 'rule')} where it matches" if self.rules else ""
             nothing = f"{_NO_PLACE}{where}"
-        return f"{self.where} {title}: {f'{does} ' + ' and '.join(parts) if parts else nothing}"
+        return f"{self.where} {title}: {f'{does} ' + ' and '.join(parts) + of_rules if parts else nothing}"
 
 
 def with_secrets(said: str, count: int, *, of_its_line: bool) -> str:
@@ -192,6 +197,7 @@ def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] 
             row["silences_rules"],
             row["hides_places"],
             row["status"],
+            frozenset(row.get("for_rules", ())),
         )
         for row in coverage.get("entries", ())
     )
@@ -242,19 +248,28 @@ def _accepted_rules(entries: Sequence[Hiding], switched_off: Collection[str]) ->
 
 
 def _is_wider(hiding: Hiding, before: Surveyed, after: Surveyed) -> bool:
-    """Return whether an entry is new, or hides more than the one that says the same in the baseline.
+    """Return whether an entry is new, or hides more than those that say the same in the baseline.
 
-    One of values may fit each rule that is new. An entry of paths silences every rule there is at its path, and more
-    rules are no wider path; but one that was for a rule or a few, and is for all, is wider.
+    An entry of values may fit each rule that is new. An entry of paths silences every rule that it is for, and more
+    rules of another build are no wider path.
     """
     known = [other for other in before.entries if (other.kind, other.text) == (hiding.kind, hiding.text)]
     if not known or hiding.places > max(other.places for other in known):
         return True
+    if _is_for_more(hiding, known):
+        return True
     rules = max(other.rules for other in known)
     if hiding.kind == BY_PATH:
-        # No build has twice the rules of another that it is compared with.
+        # Reports of earlier versions do not say for which rules an entry is. No build has twice the rules of another.
         return hiding.rules > rules and hiding.rules >= 2 * rules
     return hiding.rules > rules + max(0, len(after.rules) - len(before.rules))
+
+
+def _is_for_more(hiding: Hiding, known: Sequence[Hiding]) -> bool:
+    """Return whether an allowlist is for a rule that none of the known entries is for."""
+    if not all(other.for_rules for other in known):
+        return False
+    return not hiding.for_rules or not hiding.for_rules <= frozenset[str]().union(*(one.for_rules for one in known))
 
 
 def _by_family(titles: Collection[str], number: int, candidate: str, at_most: int) -> Iterator[str]:

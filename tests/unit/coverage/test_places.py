@@ -21,7 +21,7 @@ from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.repositories.staging import stage, staged_diff
 from gitleaks_eval.scenarios.recipe import Recipe
 
-MODULES = sorted(Path(gitleaks_eval.coverage.__file__).parent.glob("places*.py"))
+MODULES = sorted(Path(gitleaks_eval.coverage.__file__).parent.glob("places/*.py"))
 PLACES = {place.title: place for place in usual_places()}
 LARGE = {"form:big_1mb", "form:long_line", "form:minified", "form:many_lines"}
 NAMES = {"git:file_name", "git:branch_name"}

@@ -12,7 +12,7 @@ from gitleaks_eval.coverage.configuration.rules import Allowlist, Rule
 from gitleaks_eval.coverage.samples.group_testing import by_number, hidden_alone
 from gitleaks_eval.coverage.samples.hidden_values import Found, foreseen
 from gitleaks_eval.coverage.samples.paths import is_path, neutral_path, paths_matching, word
-from gitleaks_eval.coverage.samples.repository import CANARY_RULE, build_samples, found_by_sample
+from gitleaks_eval.coverage.samples.repository import CANARY_RULE, EARLIER, build_samples, found_by_sample
 from gitleaks_eval.coverage.samples.samples import (
     NotSampledError,
     Sample,
@@ -93,7 +93,7 @@ def test_samples_that_are_all_too_plain_for_a_rule_say_nothing_of_it() -> None:
 def test_a_sample_stands_where_the_rule_asks_for_and_no_entry_is_about_it() -> None:
     [sample] = sampled(a_rule(path=r"(?i)(^|/)deploy/[^/]+\.ya?ml$"), 1)
     assert re.search(r"(^|/)deploy/[^/]+\.ya?ml$", sample.path)
-    taken = replace(NOTHING, paths=("^samples/", r"\.conf$"))
+    taken = replace(NOTHING, paths=("^ledger/", r"\.conf$"))
     [sample] = sampled(a_rule(), 1, [taken])
     assert sample.path.startswith("quartz/")
 
@@ -162,7 +162,7 @@ def test_names_of_samples_are_letters_and_all_different() -> None:
 
 
 def test_where_every_path_is_taken_the_first_neutral_one_is_used() -> None:
-    assert neutral_path("name", lambda _: False) == "samples/name.txt"
+    assert neutral_path("name", lambda _: False) == "ledger/quartz/settings/live/name.txt"
 
 
 def test_all_criteria_of_an_allowlist_must_hold_where_it_says_so() -> None:
@@ -183,7 +183,7 @@ def test_the_regexes_of_an_allowlist_look_at_what_it_says() -> None:
 def test_findings_are_given_to_their_samples_also_where_two_stand_in_one_file(tmp_path: Path) -> None:
     one, two = (replace(sample, path="same.txt") for sample in sampled(a_rule(), 2))
     repository = build_samples(tmp_path / "built", [one, two], "0")
-    assert repository.readable.commits_with_text == 1
+    assert repository.readable.commits_with_text == EARLIER + 1
     finding = {"RuleID": "acme", "File": "same.txt", "Secret": two.value, "Match": two.match, "StartLine": 1}
     assert found_by_sample([one, two], [finding]) == [set(), {"acme"}]
     assert found_by_sample([one], [{**finding, "RuleID": CANARY_RULE, "File": "other"}]) == [set()]
@@ -193,7 +193,7 @@ def test_a_file_with_the_name_of_a_folder_stands_in_the_history(tmp_path: Path) 
     [one, two] = sampled(a_rule(), 2)
     samples = [replace(one, path="src"), replace(two, path="src/a.txt")]
     repository = build_samples(tmp_path / "built", samples, "0")
-    assert repository.readable.commits_with_text == 2
+    assert repository.readable.commits_with_text == EARLIER + 2
 
 
 def asker(truth: dict[str, set[str]], asked: list[list[str]]) -> Any:

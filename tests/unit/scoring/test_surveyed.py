@@ -104,6 +104,26 @@ def test_an_entry_is_wider_by_what_it_hides_and_not_by_rules_that_are_new(
     assert moved.entries_wider == ((after.where,) if is_wider else ())
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "is_wider"),
+    [
+        (["npm"], ["npm"], False),
+        (["npm", "jwt"], ["npm"], False),
+        (["npm"], ["npm", "jwt"], True),
+        (["npm", "jwt"], ["npm", "slack"], True),
+        (["npm", "jwt"], [], True),
+        ([], ["npm", "jwt"], False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["path", "regex"])
+def test_an_allowlist_is_wider_where_it_is_for_a_rule_more(
+    before: Sequence[str], after: Sequence[str], kind: str, *, is_wider: bool
+) -> None:
+    was, now = (replace(hiding("a", rules=3, kind=kind), for_rules=frozenset(rules)) for rules in (before, after))
+    moved = moves(replace(WHOLE, entries=[was]), replace(WHOLE, entries=[now]))
+    assert bool(moved.entries_wider) == is_wider
+
+
 def rows(entries: Sequence[dict[str, Any]], switched_off: Sequence[str] = ()) -> Surveyed:
     named = [{"file": "x.toml", "line": 1, "silences_rules": 1, "hides_places": 0, **one} for one in entries]
     read = surveyed_from({"rules": [], "places": [], "entries": named, "switched_off": switched_off})

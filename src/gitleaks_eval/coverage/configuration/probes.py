@@ -15,7 +15,9 @@ from gitleaks_eval.coverage.configuration.known import RULES_FILE, measured
 from gitleaks_eval.coverage.configuration.rules import Dialect
 
 # Raise it when probes are added or mean something else, and list in the file those that were there before.
-VERSION = 2
+VERSION = 3
+# Since then entries of paths that are for certain rules are measured with secrets of these rules.
+PATHS_FOR_RULES = 3
 FILE = data("probes.tsv")
 # Of how many rules an entry was asked: of many entries, of fewer.
 OF_RULES = "of_rules"
@@ -35,6 +37,7 @@ class Hides:
     usual: Collection[str] = ()
     of_rules: int = 0
     for_all: bool = False
+    since: int = FIRST_PROBES
 
     def counts(self) -> dict[str, int]:
         """Return what an acceptance says of so much: all places, the rules, and each family of places."""
@@ -77,6 +80,8 @@ def hold_against(acceptance: Acceptance, hides: Hides, own: Collection[str]) -> 
     Only the probes count that the acceptance was measured on. Of later ones, and of rules that its scanner did not
     have, it says nothing.
     """
+    if acceptance.probes < hides.since:
+        return Measured((), hides.counts()[PLACES] + len(hides.rules))
     bounds = dict(acceptance.hides)
     is_first = acceptance.probes == FIRST_PROBES
     rules = hides.usual if is_first else hides.rules

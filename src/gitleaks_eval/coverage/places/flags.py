@@ -13,7 +13,10 @@ from gitleaks_eval.scanners.limits import Limit, limits
 
 FLAGS = Path("--args")
 _BY_FINGERPRINT = "it leaves out findings by their fingerprints, and nothing that is planted has one of them"
-_BEYOND = "nothing that is planted is so old, so many, so large or by others"
+_BEYOND = (
+    "it leaves out findings by their age, number, size, author or message, and nothing that is planted is so old,"
+    " so many, so large, by others or described so"
+)
 
 
 def flag_entries(args: Sequence[str]) -> list[Entry]:
@@ -68,9 +71,12 @@ def hidden_by_flags(args: Sequence[str], reference: Sight, look: Callable[[Colle
 
 
 def merged(first: Hidden, second: Hidden) -> Hidden:
-    """Return what entries of the configuration and flags hide."""
+    """Return what two searches have found, for entries of the configuration or flags."""
     return Hidden(
-        {**first.by, **second.by},
+        {
+            entry: first.by.get(entry, frozenset()) | second.by.get(entry, frozenset())
+            for entry in {**first.by, **second.by}
+        },
         {**first.notes, **second.notes},
         first.is_whole and second.is_whole,
         {**first.together, **second.together},

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, count, islice
 
 from gitleaks_eval.core.errors import EvaluationError
@@ -20,11 +20,13 @@ from gitleaks_eval.coverage.samples.samples import (
     Bench,
     Sample,
     bench,
+    path_for,
     reason_for_silence,
     samples_or_reason,
     too_plain,
 )
 from gitleaks_eval.coverage.samples.scanner import Asker, Findings
+from gitleaks_eval.coverage.samples.written_lines import USUAL
 from gitleaks_eval.regex.parse import LENGTH_AT_MOST
 from gitleaks_eval.repositories.cache import BuiltRepository
 
@@ -40,6 +42,9 @@ RULES_AT_MOST = 6_000
 REGEX_CHARACTERS_AT_MOST = 1_000_000
 TOO_MANY = f"only {RULES_AT_MOST:,} rules are asked, with {REGEX_CHARACTERS_AT_MOST:,} characters of regexes in all"
 ASKED_ALONE_AT_MOST = 20
+# So many lines stand before each sample of a file that many rules share.
+BETWEEN = 30
+ONLY_ALONE = "its secret is found in a file of its own, and not in a file with secrets of other rules"
 NOT_ALONE = f"not asked alone: {ASKED_ALONE_AT_MOST} other silent rules were"
 
 
@@ -129,6 +134,7 @@ class _Asking:
     reasons: dict[str, str] = field(default_factory=dict)
     instead: dict[str, str] = field(default_factory=dict)
     disbelieved: str = ""
+    only_alone: set[str] = field(default_factory=set)
     replaced: tuple[Replaced, ...] = ()
     names: Iterator[str] = field(default_factory=lambda: map(word, count()))
 
@@ -141,8 +147,8 @@ class _Asking:
         for rule in mine_first[taken:]:
             self.reasons[rule.id] = TOO_MANY
         self._make(mine_first[:taken], 1, 0)
-        originals = Originals(self.subject, self.names)
-        repository = self.asker.built([*self._all(self.samples), *originals.samples])
+        originals, mixed = Originals(self.subject, self.names), self._mixed()
+        repository = self.asker.built([*self._all(self.samples), *originals.samples, *mixed])
         findings = self.asker.under_test(repository)
         self.disbelieved = "" if believed else self._disbelieved(repository, findings)
         for rule in self.subject.effective.rules if self.disbelieved else ():
@@ -150,7 +156,23 @@ class _Asking:
                 self.reasons[rule.id] = self.disbelieved
                 self.samples.pop(rule.id, None)
         self._count(self._all(self.samples), findings)
+        there = self._ids_found(mixed, findings)
+        self.only_alone = {one.rule_id for one in mixed if self.found[one.rule_id] and one.rule_id not in there}
+        self.reasons.update(dict.fromkeys(self.only_alone, ONLY_ALONE))
         self.replaced = () if self.disbelieved else originals.asked(repository, findings, self.asker)
+
+    def _mixed(self) -> list[Sample]:
+        """Return the samples of usual rules once more, below each other in a file with many lines."""
+        usual = (one for rule_id in sorted(USUAL & self.samples.keys()) for one in self.samples[rule_id])
+        return [
+            replace(one, path=self._path_of_mixed(one.rule_id), text="# settings\n" * BETWEEN + one.text)
+            for one in usual
+            if not one.is_alone
+        ]
+
+    def _path_of_mixed(self, rule_id: str) -> str:
+        rule = self.bench.rules[rule_id]
+        return path_for(rule, "mixed", self.bench.clear_for(rule))
 
     def again(self) -> None:
         """More samples of the rules that did not fire."""
@@ -193,7 +215,7 @@ class _Asking:
             return RuleResult(rule.id, rule.own, 0, 0, NOT_SAMPLED, reason=why)
         if said := self.instead.get(rule.id, ""):
             return RuleResult(rule.id, rule.own, made, found, NEVER_FIRES, reason=said, instead=said)
-        if found:
+        if found and rule.id not in self.only_alone:
             return RuleResult(rule.id, rule.own, made, found, FIRES)
         if others:
             name = min(others, key=lambda other: (-others[other], other))

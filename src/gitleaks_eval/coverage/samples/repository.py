@@ -20,6 +20,8 @@ SOURCE = "the samples of rules"
 SHOWN_AT_MOST = 60
 CANARY_RULE = "gitleaks-eval-canary"
 CANARY_PATH = "quartz/canary/aviary.txt"
+# So many commits lie below the samples: a scanner may look at a short history as at no other.
+EARLIER, LOG = 30, b"quartz/log"
 CANARY_PATTERN = "cnry[0-9]{3}[a-km-z][2-9]{3}[b-df-hj-km-np-tv-z]{20}"
 
 
@@ -56,7 +58,8 @@ def samples_recipe(samples: Iterable[Sample], seed: str) -> Recipe:
     folders = {above for path in texts for above in _folders(path)}
     early = {path: parts for path, parts in files.items() if path.decode() in folders}
     late = {path: parts for path, parts in files.items() if path not in early}
-    commits = [_commit(early)] if early else []
+    before = [_commit({LOG: (Part(text=f"{number}\n"),)}) for number in range(EARLIER)]
+    commits = [*before, _commit(early)] if early else before
     return Recipe({}, (*commits, replace(_commit(late), delete=tuple(early))))
 
 

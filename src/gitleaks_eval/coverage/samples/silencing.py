@@ -223,6 +223,10 @@ class _Asking:
         if entry.kind == PATH and not entry.rule_ids:
             every = len(self.maker.rules)
             return EntryResult(entry, LIVE if silenced else DEAD, every if silenced else 0, every, (), ordinary)
+        if entry.kind == PATH and silenced:
+            # Where it matches, it is for all of its rules; the witness has samples of a few.
+            silenced = tuple(sorted({rule.id for rule in self.maker.rules}.intersection(entry.rule_ids)))
+            return EntryResult(entry, LIVE, len(silenced), len(silenced), silenced, ordinary)
         status = LIVE if silenced or entry.kind == OVERRIDE else DEAD
         return EntryResult(entry, status, len(silenced), len(rules), silenced, ordinary)
 

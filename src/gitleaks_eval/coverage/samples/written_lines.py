@@ -1,5 +1,6 @@
 """Ten forms of lines in which secrets stand: what an allowlist silences that looks at more than the secret."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,8 @@ LINES: Mapping[str, Callable[[str, str], str]] = {
     "indented": lambda name, value: f'    {name} = "{value}"',
 }
 NAMES = ("password", "token", "api_key", "secret", "auth", "access_key", "client_secret", "credentials", "db_password")
+# With the name of a service before each: `gitlab_token`.
+KINDS = ("token", "api_key", "secret", "token", "key", "access_token", "bot_token", "token", "auth")
 # Of the scanner's own rules those of usual kinds of tokens, by the ids of all versions.
 USUAL = frozenset(
     "aws-access-token github-pat gitlab-pat slack-bot-token stripe-access-token gcp-api-key npm-access-token "
@@ -48,11 +51,18 @@ def line_samples(rules: Sequence[Rule], on: Bench) -> Iterator[Sample]:
         one = written(made[0].text, made[0].match, made[0].value)
         if "\n" in one.value:
             continue
+        names = _names(rule)
         for form, line in LINES.items():
-            name = NAMES[number % len(NAMES)] if one.name == NAME else one.name
+            name = names[number % len(names)] if one.name == NAME else one.name
             path = neutral_path(f"lines{number}", on.is_free)
             yield replace(made[0], path=path, text=f"# {form}\n{line(name, one.value)}\n")
             number += 1
+
+
+def _names(rule: Rule) -> Sequence[str]:
+    """Return the usual names in turn with those of the rule's own service, such as `gitlab_token`."""
+    service = re.split(r"\W", rule.id)[0].lower()
+    return [named for usual, kind in zip(NAMES, KINDS, strict=True) for named in (usual, f"{service}_{kind}")]
 
 
 def silenced_lines(

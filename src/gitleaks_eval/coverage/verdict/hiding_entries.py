@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitleaks_eval.config.eval_file import PLACES, RULES, Acceptance
+from gitleaks_eval.config.eval_file import FIRST_PROBES, PLACES, RULES, Acceptance
 from gitleaks_eval.config.hiding import Entry as HidingEntry
 from gitleaks_eval.core.text import few, numbered, shown_path
 from gitleaks_eval.coverage.configuration.entries import DISABLED, FLAG, OVERRIDE, PATH, Entry
-from gitleaks_eval.coverage.configuration.probes import Growth, Hides, hold_against
+from gitleaks_eval.coverage.configuration.probes import PATHS_FOR_RULES, Growth, Hides, hold_against
 from gitleaks_eval.coverage.configuration.shown import shown_text
 from gitleaks_eval.coverage.places.hiding import Hidden
 from gitleaks_eval.coverage.places.places import Place
@@ -190,7 +190,8 @@ def _hides(result: EntryResult, alone: Collection[Place], of_rules: int) -> Hide
     # Without a witness it is taken to silence the rules that it is for.
     rules = usual.union(entry.rule_ids if result.status == NO_WITNESS else result.rules)
     for_all = entry.kind == PATH and not entry.rule_ids and result.status != DEAD
-    return Hides(families, rules, usual, of_rules, for_all)
+    since = PATHS_FOR_RULES if entry.kind == PATH and entry.rule_ids else FIRST_PROBES
+    return Hides(families, rules, usual, of_rules, for_all, since)
 
 
 def _measured(result: EntryResult, places: int, of: int) -> str:
@@ -202,9 +203,12 @@ def _measured(result: EntryResult, places: int, of: int) -> str:
     parts = [f"hides {places} of {of} places"] * bool(places) + [lines] * bool(lines)
     if result.entry.kind == PATH and not result.rules and result.silences:
         # At a path that is allowed all rules are silent: that says nothing of how wide it is.
-        return " and ".join(parts) or "hides no usual place"
+        return (
+            " and ".join(parts)
+            or f"hides no usual place; silences {numbered(result.silences, 'rule')} where it matches"
+        )
     if result.silences:
-        where = "where its witness stands" if result.entry.kind == PATH else "of those that can hold it"
+        where = "where it matches" if result.entry.kind == PATH else "of those that can hold it"
         said = f"{_does(result.entry)} {result.silences} of {result.of} rules"
         parts.append(said if result.entry.kind == DISABLED else f"{said} {where}")
     return " and ".join(parts) or f"not measured: {result.why or 'no witness'}"

@@ -9,7 +9,7 @@ from typing import Any
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.config.eval_file import Acceptance, Beside, is_of_build
 from gitleaks_eval.core.text import numbered, shown_path
-from gitleaks_eval.coverage.configuration.entries import FLAG, Entry
+from gitleaks_eval.coverage.configuration.entries import COMMIT, DISABLED, FLAG, OVERRIDE, Entry
 from gitleaks_eval.coverage.configuration.layers import Spot
 from gitleaks_eval.coverage.configuration.lines import entry_lines
 from gitleaks_eval.coverage.configuration.probes import offered
@@ -48,6 +48,8 @@ from gitleaks_eval.coverage.verdict.summary import UNKNOWN, Tested, blame
 
 # Of an entry's text the sentence of numbers shows so much: it names two of them, and stands on the first screen.
 SAID_AT_MOST = 32
+# So many of the entries that hide no usual place and no line have a line on the first screen.
+OTHERS_AT_MOST = 5
 
 
 def entry_names(entries: Iterable[Entry], configuration: Configuration, root: Path) -> dict[Entry, str]:
@@ -144,7 +146,6 @@ class _Judging:
             **{key(ACCEPTANCE, acceptance_name(one, self.root)): self._stale(one) for one in self.known.stale},
         }
         hiding = [one for one in self.hiding if one.counts]
-        named = [one for one in hiding if one.places or one.result.lines_gone or one.result.entry.kind == FLAG]
         missing = any(one.status in {ALLOWLISTED, MISSING} for one in self.places.placed) or self._lacks_rules()
         silent = sum(not self._is_answered(rule) for rule in self.firing.rules)
         return Coverage(
@@ -156,7 +157,7 @@ class _Judging:
             verdicts=verdicts,
             tested=self.tested.sentence(),
             hides=[*(f"{one.name} {one.said}" for one in hiding), *self._beside_entries(is_accepted=False)],
-            hides_places=[f"{one.name} {one.said}" for one in sorted(named, key=lambda one: -len(one.places))],
+            hides_places=list(_named_first(hiding)),
             accepted=[
                 *(f"{one.name} {one.said}{_unmeasured(one)}" for one in self.hiding if one.accepted and one.hides),
                 *self._beside_entries(is_accepted=True),
@@ -309,6 +310,9 @@ class _Judging:
             "kind": result.entry.kind,
             "file": file,
             "line": int(line),
+            **(
+                {"for_rules": sorted(result.entry.rule_ids)} if result.entry.allowlist and result.entry.rule_ids else {}
+            ),
             **result.counts,
             "hides_places": len(one.places),
             "status": "accepted" if one.accepted else result.status,
@@ -328,6 +332,23 @@ class _Judging:
 
     def _covered(self, result: EntryResult) -> str | None:
         return f"covered by {self._blame([result.covered_by])}" if result.covered_by else None
+
+
+def _named_first(hiding: Iterable[Hiding]) -> Iterator[str]:
+    """Yield a line for each entry that hides something planted, most first, then for a few of the others.
+
+    The sentence of numbers names the rules that are switched off and those that are replaced.
+    """
+    named = [one for one in hiding if one.result.entry.kind not in {DISABLED, OVERRIDE, COMMIT}]
+    measured = [one for one in named if one.places or one.result.lines_gone or one.result.entry.kind == FLAG]
+    others = sorted((one for one in named if one not in measured), key=lambda one: -one.result.silences)
+    for one in [*sorted(measured, key=lambda one: -len(one.places)), *others[:OTHERS_AT_MOST]]:
+        yield f"{one.name} {one.said}"
+    if commits := [one for one in hiding if one.result.entry.kind == COMMIT]:
+        count = numbered(len(commits), "commit")
+        yield f"{commits[0].name} commits: leaves out findings of {count}; what stands in them is not measured"
+    if len(others) > OTHERS_AT_MOST:
+        yield f"{len(others) - OTHERS_AT_MOST} more entries that hide no usual place; scorecard.md has them"
 
 
 def _unmeasured(one: Hiding) -> str:

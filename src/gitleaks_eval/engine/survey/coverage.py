@@ -16,7 +16,8 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.configuration.layers import is_builtin
 from gitleaks_eval.coverage.configuration.rules import Rule
 from gitleaks_eval.coverage.configuration.subject import Subject, subject_of
-from gitleaks_eval.coverage.places.flags import flag_entries, flag_results
+from gitleaks_eval.coverage.places.flags import flag_entries, flag_results, merged
+from gitleaks_eval.coverage.places.for_rules import hidden_for_rules
 from gitleaks_eval.coverage.places.hiding import Hidden, hidden_by
 from gitleaks_eval.coverage.places.map import PlacesMap
 from gitleaks_eval.coverage.places.places import Planted, usual_places
@@ -218,11 +219,13 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
             firing = ask_rules(subject, asker)
             # What is accepted was counted with the usual values: of others an entry may hide more by chance.
             usual = replace(subject, seed=DEFAULT_SEED)
-            entries = ask_entries(usual, asker_of(session, candidate.name, DEFAULT_SEED, kept=kept))
+            usual_asker = asker_of(session, candidate.name, DEFAULT_SEED, kept=kept)
+            entries = ask_entries(usual, usual_asker)
+            hidden_narrowly = hidden_for_rules(usual, usual_asker)
             forms = ask_forms(subject, asker, firing.shown) if asks_forms else {}
         own = None if ahead else _own_rule(subject, firing)
         places = ahead.result() if ahead else places_seen(own)
-    hidden = hidden_usually(own, places)
+    hidden = merged(hidden_usually(own, places), hidden_narrowly)
     besides, strict = session.beside[candidate.name], settings.strict
     measured = [*entries, *flag_results(scanner.args, places.hidden)]
     flags = flag_entries(scanner.args)

@@ -151,10 +151,7 @@ def doubt_lines(run: Run) -> Iterator[str]:
 
 
 def hides_lines(run: Run) -> Iterator[str]:
-    """Yield each entry or flag that hides usual places and does not fail, with how many; of very many the first.
-
-    A flag of which that cannot be measured is named, too.
-    """
+    """Yield each entry or flag that hides something and does not fail, with how much; of very many the first."""
     if run.coverage is None:
         return
     failed = {result.message for result in run.surveys if result.outcome == FAILED}
