@@ -83,8 +83,49 @@ def test_each_entry_that_hides_less_is_named_with_its_count_the_one_that_hides_m
     assert [line.rsplit(": ", 1) for line in hiding] == [
         ["HIDES  .gitleaks.toml:4#2 [allowlist] paths[1] src/main/java/", "hides 15 of 378 places"],
         ["HIDES  .gitleaks.toml:4#3 [allowlist] paths[2] (libs|charts)/", "hides 8 of 378 places"],
+        [
+            "HIDES  .gitleaks.toml:4 [allowlist] paths[0] ^kustomize/",
+            "hides no usual place; silences 222 rules where it matches",
+        ],
     ]
     result.stdout.fnmatch_lines(["PASS *"])
+
+
+def configured(pytester: pytest.Pytester, allowlist: str) -> None:
+    content = f"[extend]\nuseDefault = true\n[[allowlists]]\n{allowlist}\n"
+    (pytester.path / ".gitleaks.toml").write_text(content, encoding="utf-8")
+
+
+def test_an_entry_of_paths_for_certain_rules_is_asked_with_their_secrets(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path]
+) -> None:
+    configured(pytester, "targetRules = ['npm-access-token', 'jwt']\npaths = ['^ansible/', 'src/main/java/']")
+    result = run(pytester, gitleaks("8.30.1"))
+    hiding = [line for line in result.outlines if line.startswith("HIDES")]
+    assert hiding == [
+        (
+            "HIDES  .gitleaks.toml:5#2 allowlists[0].paths[1] src/main/java/: "
+            "hides 15 of 378 places and silences 2 of 2 rules where it matches"
+        ),
+        (
+            "HIDES  .gitleaks.toml:5 allowlists[0].paths[0] ^ansible/: "
+            "hides 7 of 378 places and silences 2 of 2 rules where it matches"
+        ),
+    ]
+    document = report(pytester)
+    assert schema_problems("report", document) == []
+    assert [row["for_rules"] for row in document["coverage"]["entries"]] == [["jwt", "npm-access-token"]] * 2
+
+
+def test_commits_of_an_allowlist_are_named_in_a_single_line(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path]
+) -> None:
+    configured(pytester, f"commits = {[f'{number:040x}' for number in range(9)]}")
+    result = run(pytester, gitleaks("8.30.1"))
+    hiding = [line for line in result.outlines if line.startswith("HIDES")]
+    assert hiding == [
+        "HIDES  .gitleaks.toml:4 commits: leaves out findings of 9 commits; what stands in them is not measured"
+    ]
 
 
 def test_a_build_that_does_not_see_what_its_version_sees_fails_with_the_places(

@@ -6,7 +6,6 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from gitleaks_eval.config.hiding import Entry as Hider
-from gitleaks_eval.coverage.configuration.entries import PATH as BY_PATH
 from gitleaks_eval.coverage.configuration.entries import Entry
 from gitleaks_eval.coverage.configuration.rules import effective
 from gitleaks_eval.coverage.configuration.subject import Subject
@@ -30,7 +29,7 @@ def hidden_for_rules(subject: Subject, asker: Asker) -> Hidden:
     Raises:
         EvaluationError: when a scan fails.
     """
-    entries = [entry for entry in subject.entries if entry.kind == BY_PATH and entry.rule_ids]
+    entries = [entry for entry in subject.entries if entry.rule_ids and entry.allowlist and entry.allowlist.paths]
     values = _samples(subject, {rule_id for entry in entries for rule_id in entry.rule_ids}) if entries else {}
     planted = {item: sample for entry in entries for item, sample in _at_places(entry, values)}
     if not planted:
@@ -63,9 +62,10 @@ def _samples(subject: Subject, rule_ids: Collection[str]) -> dict[str, Sample]:
 
 def _at_places(entry: Entry, samples: Mapping[str, Sample]) -> Iterator[tuple[Item, Sample]]:
     """Yield the usual places that an entry is about, each with a sample of one of its rules, in turn."""
-    matches = matcher(entry.text)
+    matchers = list(map(matcher, entry.allowlist.paths if entry.allowlist else ()))
     in_turn = cycle(samples[rule_id] for rule_id in entry.rule_ids if rule_id in samples)
     for place in usual_places():
-        if place.family in {PATH, PROJECT} and (not matches or matches(place.file)):
+        # What cannot be foreseen may be about any path.
+        if place.family in {PATH, PROJECT} and any(not matches or matches(place.file) for matches in matchers):
             for sample in islice(in_turn, 1):
                 yield (place, sample.rule_id), replace(sample, path=place.file)
