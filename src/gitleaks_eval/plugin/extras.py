@@ -14,6 +14,7 @@ from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.settings.candidates import Candidate, Trial
 from gitleaks_eval.engine.survey.config_faults import FAULTS, Fault
 from gitleaks_eval.engine.survey.without_entries import accepted_finding, accepted_in
+from gitleaks_eval.plugin.fixtures import parameters_of, register_parameter
 from gitleaks_eval.plugin.folders import LINT, REAL, SURVEYS
 from gitleaks_eval.plugin.own_tests import OwnTest
 from gitleaks_eval.plugin.state import IDENTITY
@@ -47,8 +48,8 @@ def finding_cases(trials: list[Trial]) -> list[FindingCase]:
         if not isinstance(trial.subject, Scenario):
             continue
         for index in _ordered(trial.subject.expected):
-            one = trial.subject.expected.findings[index]
-            name = f"{trial.name}-{one.file_path}:{one.line_number}:{one.rule_id}"
+            finding = trial.subject.expected.findings[index]
+            name = f"{trial.name}-{finding.file_path}:{finding.line_number}:{finding.rule_id}"
             seen[name] += 1
             cases.append(FindingCase(trial, index, name if seen[name] == 1 else f"{name}#{seen[name]}"))
     return cases
@@ -69,19 +70,18 @@ def match_of(case: FindingCase, session: Session) -> Match:
 
 
 def _register_lint(module: pytest.Module, session: Session) -> None:
-    candidates = [one for one in session.settings.candidates if one.configuration and one.configuration.chain]
-    names = tuple(one.name or "configuration" for one in candidates)
-
-    def linted(request: pytest.FixtureRequest) -> Candidate:
-        """Return the candidate whose configuration is linted."""
-        candidate: Candidate = request.param
-        return candidate
+    candidates = [
+        candidate
+        for candidate in session.settings.candidates
+        if candidate.configuration and candidate.configuration.chain
+    ]
+    names = [candidate.name or "configuration" for candidate in candidates]
 
     def faults(request: pytest.FixtureRequest, linted: Candidate) -> list[Fault]:
         """Return what is wrong with the configuration of this candidate, of what the test asks for."""
         return FAULTS[request.node.stash[IDENTITY].check_id](linted, session)
 
-    pytest.register_fixture(name="linted", func=linted, node=module, scope="session", params=candidates, ids=names)
+    register_parameter(module, "linted", "Return the candidate whose configuration is linted.", candidates, names)
     pytest.register_fixture(name="faults", func=faults, node=module)
 
 
@@ -93,32 +93,20 @@ def _register_findings(module: pytest.Module, session: Session) -> None:
         session.analysis(trial)
         return session.workbench(trial.candidate).subjects[trial.subject.name].matching
 
-    def finding_case(request: pytest.FixtureRequest) -> FindingCase:
-        """Return an expected finding."""
-        case: FindingCase = request.param
-        return case
-
     def match(finding_case: FindingCase) -> Match:
         """Return what became of this expected finding."""
         session.analysis(finding_case.trial)
         return match_of(finding_case, session)
 
-    def finding_trial(request: pytest.FixtureRequest) -> Trial:
-        """Return a candidate and a scenario."""
-        trial: Trial = request.param
-        return trial
-
     def matching(finding_trial: Trial) -> Matching:
         """Return all findings of this scenario, matched one to one."""
         return matching_of(finding_trial)
 
-    ids = tuple(printable(case.name) for case in cases)
-    pytest.register_fixture(name="finding_case", func=finding_case, node=module, scope="session", params=cases, ids=ids)
+    ids = (printable(case.name) for case in cases)
+    register_parameter(module, "finding_case", "Return an expected finding.", cases, ids)
     pytest.register_fixture(name="match", func=match, node=module)
-    names = tuple(trial.name for trial in trials)
-    pytest.register_fixture(
-        name="finding_trial", func=finding_trial, node=module, scope="session", params=trials, ids=names
-    )
+    names = (trial.name for trial in trials)
+    register_parameter(module, "finding_trial", "Return a candidate and a scenario.", trials, names)
     pytest.register_fixture(name="matching", func=matching, node=module)
 
 
@@ -130,7 +118,7 @@ def excuse_beside(item: pytest.Item, session: Session, found: object) -> str | N
     comparing = session.comparing
     if isinstance(item, OwnTest):
         return excuse_survey(item, session) if comparing else None
-    parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
+    parameters = parameters_of(item)
     if (case := parameters.get("finding_case")) and (why := _accepted(case, session)):
         return why
     return _excuse_compared(item, session, comparing, found) if comparing else None
@@ -145,7 +133,7 @@ def _accepted(case: FindingCase, session: Session) -> str | None:
 
 
 def _excuse_compared(item: pytest.Item, session: Session, comparing: Comparing, found: object) -> str | None:
-    parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
+    parameters = parameters_of(item)
     if case := parameters.get("finding_case"):
         return comparing.excuse_finding(case.trial, match_of(case, session), accepted_in(session, case.trial))
     if trial := parameters.get("finding_trial"):
@@ -172,8 +160,7 @@ def _excuse_lint(item: pytest.Item, session: Session, comparing: Comparing, foun
 
 def _by_obeying(item: pytest.Item, session: Session, scenario: Scenario) -> set[str]:
     """Return what is hidden by entries alone that the baseline's version ignores, as the lint names it."""
-    linted: Candidate = getattr(item, "callspec").params["linted"]  # noqa: B009 - each test of the lint has one
-    places = session.lost_by_obeying(linted.name, scenario)
+    places = session.lost_by_obeying(parameters_of(item)["linted"].name, scenario)
     return {f"{scenario.name} {path}:{line} ({rule_id})" for path, line, rule_id in places}
 
 

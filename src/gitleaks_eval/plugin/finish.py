@@ -227,7 +227,7 @@ class Finish:
     def _folder_of(self, name: str, *, partial: bool) -> str:
         """Where the reports of a candidate stand: not in the baseline's place, or the next run would miss no loss."""
         settings, run = self._settings, self._runs[name]
-        folder = next(candidate.folder for candidate in settings.candidates if candidate.name == name)
+        folder = settings.candidate(name).folder
         if not folder and settings.baseline_path and settings.reports.is_read(settings.output / REPORT):
             folder = folder_name(str(run.scanner["version"]))
         return within(folder, PARTIAL) if partial else folder

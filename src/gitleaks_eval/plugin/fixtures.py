@@ -1,6 +1,7 @@
 """What a check asks for. A user's fixtures of these names go before ours, but not in the shipped checks."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,21 @@ from gitleaks_eval.scoring.real_differences import Real
 PARAMETER = "gitleaks_trial"
 
 
-def gitleaks_trial(request: pytest.FixtureRequest) -> Trial:
-    """Return the candidate and the scenario of this check: one test for each pair."""
-    parameter: Trial = request.param
-    return parameter
+def register_parameter(
+    node: pytest.Session | pytest.Module, name: str, doc: str, values: Sequence[object], ids: Iterable[str]
+) -> None:
+    """Register a fixture that has these values: one test for each."""
+
+    def parameter(request: pytest.FixtureRequest) -> Any:
+        return request.param
+
+    parameter.__doc__ = doc
+    pytest.register_fixture(name=name, func=parameter, node=node, scope="session", params=values, ids=tuple(ids))
+
+
+def parameters_of(item: pytest.Item) -> Mapping[str, Any]:
+    """Return the parameters of a test, by the names of their fixtures; none of one that has no parameters."""
+    return getattr(getattr(item, "callspec", None), "params", {})
 
 
 def scenario(gitleaks_trial: Trial) -> Scenario | RealRepository:
@@ -54,8 +66,8 @@ def register_fixtures(node: pytest.Session | pytest.Module, session: Session, le
         return session.workbench(gitleaks_trial.candidate).expected(subject)
 
     trials = session.trials
-    names = tuple(trial.name for trial in trials)
-    pytest.register_fixture(name=PARAMETER, func=gitleaks_trial, node=node, scope="session", params=trials, ids=names)
+    about = "Return the candidate and the scenario of this check: one test for each pair."
+    register_parameter(node, PARAMETER, about, trials, (trial.name for trial in trials))
     pytest.register_fixture(name="scenario", func=scenario, node=node, scope="session")
     pytest.register_fixture(name="expected", func=expected, node=node, scope="session")
     pytest.register_fixture(name="analysis", func=analysis, node=node, scope="session")

@@ -23,7 +23,7 @@ from gitleaks_eval.engine.settings.selection import RULES
 from gitleaks_eval.engine.survey.coverage import start_survey
 from gitleaks_eval.engine.survey.without_entries import accepted_in, explained
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
-from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures, register_real_fixtures
+from gitleaks_eval.plugin.fixtures import PARAMETER, parameters_of, register_fixtures, register_real_fixtures
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
 from gitleaks_eval.plugin.outcome import (
     Left,
@@ -268,34 +268,29 @@ class Items:
         left = self.left.evidence
         if report.when == "teardown":
             self.left.evidence = Evidence()
-        identity = item.stash.get(IDENTITY, None)
-        if identity is None:
-            if item.path.parent == FINDINGS:
-                if outcome := outcome_of(report, call):
-                    item.user_properties[:] = outcome_properties(outcome, left, call)
-                    report.user_properties = list(item.user_properties)
-                show_message_only(report, call)
-                self._excuse_beside(report, item)
+        if not shown_by_us:
             return report
-        outcome = outcome_of(report, call)
+        identity, outcome = item.stash.get(IDENTITY, None), outcome_of(report, call)
         if outcome:
-            evidence = outcome_properties(outcome, left, call)
-            item.user_properties[:] = without_ours(item.user_properties) + identity_properties(identity) + evidence
+            known = [*without_ours(item.user_properties), *identity_properties(identity)] if identity else []
+            item.user_properties[:] = [*known, *outcome_properties(outcome, left, call)]
             report.user_properties = list(item.user_properties)
         show_message_only(report, call)
-        if outcome == FAILED and self.session.comparing and (trial := trial_of(item)):
-            check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
-            accepted = accepted_in(self.session, trial)
-            excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters, accepted=accepted))
-        if outcome == FAILED and (trial := trial_of(item)):
-            check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
-            others = self.collected.identities.values()
-            excuse_report(
-                report, explained(self.session, trial, identity, check=check, parameters=parameters, others=others)
-            )
-        if identity.category in {CONFIG_LINT, SURVEY}:
+        if identity and outcome == FAILED and (trial := trial_of(item)):
+            self._excuse_check(report, item, trial, identity)
+        if identity is None or identity.category in {CONFIG_LINT, SURVEY}:
             self._excuse_beside(report, item)
         return report
+
+    def _excuse_check(self, report: pytest.TestReport, item: pytest.Item, trial: Trial, identity: Identity) -> None:
+        check, parameters = getattr(item, "obj"), parameters_of(item)  # noqa: B009 - of test functions
+        if self.session.comparing:
+            accepted = accepted_in(self.session, trial)
+            excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters, accepted=accepted))
+        others = self.collected.identities.values()
+        excuse_report(
+            report, explained(self.session, trial, identity, check=check, parameters=parameters, others=others)
+        )
 
     def _excuse_beside(self, report: pytest.TestReport, item: pytest.Item) -> None:
         if report.failed and report.when == "call":
@@ -323,15 +318,13 @@ def _not_asked_for(session: pytest.Session) -> Iterator[Path]:
 
 def trial_of(item: pytest.Item) -> Trial | None:
     """Return the candidate and scenario that a test is about."""
-    callspec = getattr(item, "callspec", None)
-    trial = callspec.params.get("gitleaks_trial") if callspec else None
+    trial = parameters_of(item).get(PARAMETER)
     return trial if isinstance(trial, Trial) else None
 
 
 def linted_of(item: pytest.Item) -> Candidate | None:
     """Return the candidate whose configuration a test is about."""
-    callspec = getattr(item, "callspec", None)
-    candidate = callspec.params.get("linted") if callspec else None
+    candidate = parameters_of(item).get("linted")
     return candidate if isinstance(candidate, Candidate) else None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.checks.result import ERROR
-from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
+from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.judging.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
@@ -18,7 +18,9 @@ from gitleaks_eval.judges.judge import JUDGE_NODE, Case, Judge
 from gitleaks_eval.judges.settings import read_judge_settings
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Verdict
 from gitleaks_eval.plugin.command_line import is_narrowed, only_shows
+from gitleaks_eval.plugin.fixtures import parameters_of, register_parameter
 from gitleaks_eval.plugin.folders import JUDGES
+from gitleaks_eval.plugin.outcome import show_message_only
 
 CASE: pytest.StashKey[Case] = pytest.StashKey()
 VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()
@@ -132,21 +134,12 @@ class JudgeHooks:
             if isinstance(error, EvaluationError):
                 item.user_properties.extend(_of_error(verdict, error))
             report.user_properties = list(item.user_properties)
-        if call.excinfo and isinstance(call.excinfo.value, (CheckFailed, EvaluationError)):
-            shown = call.excinfo.getrepr(style="value", chain=False)
-            if shown.reprcrash:
-                shown.reprcrash.message = str(call.excinfo.value)
-            report.longrepr = shown
+        show_message_only(report, call)
         return report
 
 
 def _register_fixtures(node: pytest.Module, judging: Judging) -> None:
     cases = judging.cases
-
-    def judge(request: pytest.FixtureRequest) -> Case:
-        """Return the judge of this test, and the evaluation mode that it judges in."""
-        case: Case = request.param
-        return case
 
     def verdict(judge: Case, request: pytest.FixtureRequest) -> Verdict:
         """Return what the judge concluded; that there is no score is an error of the test, never a score."""
@@ -160,15 +153,14 @@ def _register_fixtures(node: pytest.Module, judging: Judging) -> None:
         """Return the score that a verdict has to reach, 1 to 5."""
         return judging.settings.pass_score
 
-    names = tuple(case.name for case in cases)
-    pytest.register_fixture(name="judge", func=judge, node=node, scope="session", params=cases, ids=names)
+    about = "Return the judge of this test, and the evaluation mode that it judges in."
+    register_parameter(node, "judge", about, cases, (case.name for case in cases))
     pytest.register_fixture(name="verdict", func=verdict, node=node)
     pytest.register_fixture(name="pass_score", func=pass_score, node=node, scope="session")
 
 
 def _case(item: pytest.Item) -> Case | None:
-    callspec = getattr(item, "callspec", None)
-    case = callspec.params.get("judge") if callspec else None
+    case = parameters_of(item).get("judge")
     return case if isinstance(case, Case) else None
 
 

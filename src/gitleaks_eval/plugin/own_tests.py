@@ -33,8 +33,7 @@ class OwnTest(pytest.Item):
     def runtest(self) -> None:
         """Fail with what the scan says of this line."""
         self._left.evidence = Evidence()
-        settings = self._session_of.settings
-        candidate = next(one for one in settings.candidates if one.name == self.case.candidate)
+        candidate = self._session_of.settings.candidate(self.case.candidate)
         verdict = verdict_of(self._session_of, candidate, self.case)
         self._left.evidence.message = printable(verdict.message)
         if verdict.outcome == FAILS:

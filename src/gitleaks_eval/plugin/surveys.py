@@ -12,6 +12,7 @@ from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, OWN_RULES, PLACE, R
 from gitleaks_eval.engine.acceptance.expected_failures import excuse_case
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.survey.coverage import Case, survey_cases, verdict_of
+from gitleaks_eval.plugin.fixtures import parameters_of
 from gitleaks_eval.plugin.outcome import Left
 from gitleaks_eval.plugin.own_tests import OwnTest
 
@@ -37,7 +38,7 @@ def register_survey_fixtures(module: pytest.Module, session: Session, left: Left
     def verdict(request: pytest.FixtureRequest) -> Verdict:
         """Return what the survey says of this rule, place or entry."""
         case: Case = request.param
-        return _verdict(session, case)
+        return verdict_of(session, session.settings.candidate(case.candidate), case)
 
     def evidence() -> Evidence:
         """Where the message of the test is left."""
@@ -67,14 +68,7 @@ def excuse_survey(item: pytest.Item, session: Session) -> str | None:
         return None
 
 
-def _verdict(session: Session, case: Case) -> Verdict:
-    return verdict_of(
-        session, next(candidate for candidate in session.settings.candidates if candidate.name == case.candidate), case
-    )
-
-
 def _case_of(item: pytest.Item) -> Case:
     if isinstance(item, OwnTest):
         return item.case
-    parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
-    return next(case for case in parameters.values() if isinstance(case, Case))
+    return next(case for case in parameters_of(item).values() if isinstance(case, Case))

@@ -27,7 +27,7 @@ def excuse_case(session: Session, case: Case) -> str | None:
     settings, saved = session.settings, session.settings.baseline
     if saved is None and case.candidate == settings.candidates[0].name:
         return AS_IN_BASELINE
-    candidate = next(one for one in settings.candidates if one.name == case.candidate)
+    candidate = settings.candidate(case.candidate)
     if case.kind in {TEST, ACCEPTANCE}:
         return None if saved else _as_before(session, candidate, case)
     mine = surveyed(session, candidate)

@@ -195,7 +195,7 @@ def side_of(session: Session, name: str, repository: RealRepository, folder: Pat
         EvaluationError: when it has no scanner, or none for this repository.
     """
     workbench = session.workbench(name)
-    candidate = next(one for one in session.settings.candidates if one.name == name)
+    candidate = session.settings.candidate(name)
     assert candidate.configuration  # noqa: S101 - only analyses that exist have none, and there repositories are refused
     configuration, scanner, root = candidate.configuration, workbench.scanner, session.settings.root
     if workbench.bench.own:

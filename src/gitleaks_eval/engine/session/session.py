@@ -144,7 +144,7 @@ class Session:
         Raises:
             EvaluationError: when there is no scanner, or nothing is scanned.
         """
-        (one,) = (one for one in self.settings.candidates if one.name == candidate)
+        one = self.settings.candidate(candidate)
         build = self.build(candidate)
         if build is None or one.configuration is None:
             raise EvaluationError("there is no scanner to ask")

@@ -87,6 +87,10 @@ class Settings:
         }
         return read_settings(Root(root, None, lambda _: None, values.get, root))
 
+    def candidate(self, name: str) -> Candidate:
+        """Return the candidate of this name."""
+        return next(candidate for candidate in self.candidates if candidate.name == name)
+
     @property
     def output(self) -> Path:
         """Where the reports go."""

@@ -170,4 +170,4 @@ def _places(subject: MatchedScenario, statuses: Collection[str]) -> frozenset[Pl
 
 
 def _candidate(session: Session, name: str) -> Candidate:
-    return next(one for one in session.settings.candidates if one.name == name)
+    return session.settings.candidate(name)
