@@ -34,39 +34,40 @@ class Fault:
     unlabelled: frozenset[str] = frozenset()
 
     def reports(self, perfect: Reports) -> Reports:
-        """What the faulty scanner reports."""
+        """Return the reports of the faulty scanner."""
         for edit in self.edits:
             perfect = edit(perfect)
         return perfect
 
     def label(self, dimension: str) -> tuple[int | None, str]:
-        """The score that the rubric's text gives, and why."""
+        """Return the score that the rubric's text gives, and why."""
         return self.labels.get(dimension, FAULTLESS)
 
 
 def finding(path: str, rule_id: str, line: int, number: int = 0) -> Finding:
-    """A finding as the report of a scanner holds it; `number` tells two of one place apart."""
+    """Return a finding as the report of a scanner holds it; `number` tells two of one place apart."""
     # Not the place itself: where a secret stands in a path, the path is masked.
     value = hashlib.sha256(f"{path} {line} {number}".encode("utf-8", "surrogateescape")).hexdigest()
     return {"File": path, "RuleID": rule_id, "StartLine": line, "Commit": "1" * 40, "Secret": value}
 
 
 def _where(change: Callable[[Finding], Finding | None], **only: Any) -> Edit:
-    """An edit of each finding that has these values; None removes it. `scenario` is where it stands."""
+    """Return an edit of each finding that has these values; None removes it. `scenario` is where it stands."""
     scenarios, rules, history = only.get("scenario"), only.get("rule"), only.get("history")
 
-    def concerns(scenario: str, one: Finding) -> bool:
+    def concerns(scenario: str, entry: Finding) -> bool:
         return (
             (scenarios is None or scenario in scenarios)
-            and (rules is None or one["RuleID"] in rules)
-            and (history is None or bool(one.get("History")) == history)
+            and (rules is None or entry["RuleID"] in rules)
+            and (history is None or bool(entry.get("History")) == history)
         )
 
     def edit(reports: Reports) -> Reports:
         changed = {
-            name: [change(one) if concerns(name, one) else one for one in report] for name, report in reports.items()
+            name: [change(entry) if concerns(name, entry) else entry for entry in report]
+            for name, report in reports.items()
         }
-        return {name: [one for one in report if one is not None] for name, report in changed.items()}
+        return {name: [entry for entry in report if entry is not None] for name, report in changed.items()}
 
     return edit
 
@@ -76,17 +77,17 @@ def _miss(**only: Any) -> Edit:
 
 
 def _relabel(to: str, **only: Any) -> Edit:
-    return _where(lambda one: {**one, "RuleID": to}, **only)
+    return _where(lambda entry: {**entry, "RuleID": to}, **only)
 
 
 def _move(lines: int, **only: Any) -> Edit:
-    return _where(lambda one: {**one, "StartLine": one["StartLine"] + lines}, **only)
+    return _where(lambda entry: {**entry, "StartLine": entry["StartLine"] + lines}, **only)
 
 
 def _rate(
     levels: Callable[[str], str], at_most: int = 1000, of: str | None = None, scenario: str | None = None
 ) -> Edit:
-    """Findings rated otherwise: the first so many of those that are of this level, in one scenario or in all."""
+    """Return an edit that rates the first `at_most` findings of a level otherwise, in one scenario or in all."""
 
     def rating(level: str, seen: list[int]) -> str:
         if (of and level != of) or len(seen) >= at_most:
@@ -97,7 +98,7 @@ def _rate(
     def edit(reports: Reports) -> Reports:
         rate = partial(rating, seen=[])
         return {
-            name: [{**one, "Rated": rate} if scenario in {None, name} else one for one in report]
+            name: [{**entry, "Rated": rate} if scenario in {None, name} else entry for entry in report]
             for name, report in reports.items()
         }
 

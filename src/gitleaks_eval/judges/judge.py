@@ -50,7 +50,7 @@ class Judge:
     needs_baseline: bool = False
 
     def __repr__(self) -> str:
-        """Short, because pytest shows fixtures in tracebacks."""
+        """Return a short text, because pytest shows fixtures in tracebacks."""
         return f"<Judge {self.dimension}>"
 
 

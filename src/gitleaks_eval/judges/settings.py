@@ -62,7 +62,7 @@ class JudgeSettings:
         return min(priced, default=None)
 
     def is_advisory(self, mode: str) -> bool:
-        """Whether verdicts of an evaluation mode leave the exit status alone."""
+        """Return whether verdicts of an evaluation mode leave the exit status alone."""
         return mode == REAL_WORLD and self.real_world == ADVISORY
 
 

@@ -36,7 +36,7 @@ class Context:
     masked: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """The `judge_context` of evaluation_report.json."""
+        """Return the `judge_context` of evaluation_report.json."""
         return {
             "descriptions": dict(self.descriptions),
             "hidden": [[name, *place, text] for (name, place), text in self.hidden.items()],
@@ -45,7 +45,7 @@ class Context:
         }
 
     def shown(self, scenario: Scenario) -> Scenario:
-        """A scenario with its truth masked as the analyses of the report show it."""
+        """Return a scenario with its truth masked as the analyses of the report show it."""
         texts = enumerate(_paths(scenario))
         masked = {
             text: self.masked[scenario.name, number] for number, text in texts if (scenario.name, number) in self.masked
@@ -54,7 +54,7 @@ class Context:
 
 
 def saved_context(folder: Path) -> Context:
-    """What the report of the last full run in `folder` says for judges; nothing where it has nothing.
+    """Return what the report of the last full run in `folder` says for judges; nothing where it has nothing.
 
     Raises:
         InputError: when the report cannot be read.
@@ -69,7 +69,7 @@ def saved_context(folder: Path) -> Context:
 
 
 def context_of(session: Session, matched: Sequence[tuple[Scenario, Matching]]) -> Context:
-    """What this run knows beside the analyses of its first candidate; nothing where analyses were there."""
+    """Return what this run knows beside the analyses of its first candidate; nothing where analyses were there."""
     if session.settings.analyses is not None:
         return Context()
     rules = {match.rule_id for _, matching in matched for match in matching.matches}
@@ -94,7 +94,7 @@ def _masked(session: Session, matched: Sequence[tuple[Scenario, Matching]]) -> M
 
 
 def _hidden(session: Session, matched: Sequence[tuple[Scenario, Matching]]) -> Hidden:
-    """What hides what is missed, as the reports say it; nothing where that cannot be asked."""
+    """Return what hides what is missed, as the reports say it; nothing where that cannot be asked."""
     configuration = session.settings.candidates[0].configuration
     with suppress(EvaluationError):
         return hidden_findings(matched, session.workbench(), configuration, configuration, session.settings.root)
@@ -102,7 +102,7 @@ def _hidden(session: Session, matched: Sequence[tuple[Scenario, Matching]]) -> H
 
 
 def _descriptions(session: Session, named: set[str]) -> Mapping[str, str]:
-    """What these rules are for, in the words of the configuration."""
+    """Return what these rules are for, in the words of the configuration."""
     try:
         rules = session.subject(session.settings.candidates[0].name, session.settings.seed).effective.rules
     except EvaluationError:
@@ -112,7 +112,7 @@ def _descriptions(session: Session, named: set[str]) -> Mapping[str, str]:
 
 
 def _coverage(session: Session) -> Mapping[str, Any] | None:
-    """What the survey of this run says of rules and places, where it asks for them."""
+    """Return what the survey of this run says of rules and places, where it asks for them."""
     candidate = session.settings.candidates[0]
     if candidate.configuration is None or not session.settings.surveys:
         return None
@@ -121,12 +121,12 @@ def _coverage(session: Session) -> Mapping[str, Any] | None:
     except EvaluationError:
         return None
     places = {
-        family: Counter(one["status"] for one in coverage.places if one["family"] == family)
-        for family in sorted({one["family"] for one in coverage.places})
+        family: Counter(place["status"] for place in coverage.places if place["family"] == family)
+        for family in sorted({place["family"] for place in coverage.places})
     }
-    unseen = [f"{one['family']}: {one['case']}" for one in coverage.places if one["status"] not in _SEEN]
+    unseen = [f"{place['family']}: {place['case']}" for place in coverage.places if place["status"] not in _SEEN]
     return {
-        "rules": Counter(one["status"] for one in coverage.rules),
+        "rules": Counter(rule["status"] for rule in coverage.rules),
         "places": places,
         "places_not_seen": unseen[:SHOWN_AT_MOST],
         "entries_that_hide": [text[:TEXT_AT_MOST] for text in coverage.hides[:SHOWN_AT_MOST]],

@@ -75,7 +75,7 @@ class Judging:
         write_atomically(self._session.folder / _SELECTED, json.dumps(names).encode("ascii"))
 
     def verdict(self, case: Case) -> Verdict:
-        """The verdict of one case; all selected ones are judged at once, by one process of the run.
+        """Return the verdict of one case; all selected ones are judged at once, by one process of the run.
 
         Raises:
             EvaluationError: when nobody could be asked at all.
@@ -86,7 +86,7 @@ class Judging:
         return next(verdict for verdict in verdicts if verdict.dimension == case.judge.dimension)
 
     def judged(self, folder: Path) -> Judged | None:
-        """All verdicts of the run for the reports, None if none was selected; without a verdict a case is unscored."""
+        """Return all verdicts of the run, None if none was selected; a case without a verdict is unscored."""
         if (folder / _SELECTED).exists():
             self.select(json.loads((folder / _SELECTED).read_bytes()))
         if not self.selected:
@@ -131,7 +131,7 @@ class Judging:
         ).encode("ascii")
 
     def _looked_at(self, mode: str) -> Sequence[Scenario | RealRepository]:
-        """What the material of a mode is about: only what was reported there can stand in it."""
+        """Return what the material of a mode is about: only what was reported there can stand in it."""
         return self._session.scenarios if mode == SYNTHETIC else self._session.subjects
 
     def _make_material(self, mode: str) -> Material:
@@ -161,18 +161,18 @@ class Judging:
     def _scenario_facts(self) -> tuple[Facts, ...]:
         bench, policy = self._session.workbench(), load_policy(self._session.settings.severity_policy)
         mask = self._context.shown if self._alone else bench.shown
-        shown = [mask(one) for one in self._session.scenarios]
-        analyses = {one.name: bench.analysis(one) for one in shown}
+        shown = [mask(scenario) for scenario in self._session.scenarios]
+        analyses = {scenario.name: bench.analysis(scenario) for scenario in shown}
         hidden = self._context.hidden
         return tuple(
             scenario_facts(
-                one,
-                analyses[one.name],
+                scenario,
+                analyses[scenario.name],
                 policy,
-                {place: text for (name, place), text in hidden.items() if name == one.name},
-                bench.masked_lines(one),
+                {place: text for (name, place), text in hidden.items() if name == scenario.name},
+                bench.masked_lines(scenario),
             )
-            for one in shown
+            for scenario in shown
         )
 
     @cached_property
@@ -181,12 +181,12 @@ class Judging:
         session, bench = self._session, self._session.workbench()
         if self._alone:
             return saved_context(session.settings.output)
-        there = [one for one in session.scenarios if one.name in bench.subjects]
-        return context_of(session, [(one, bench.subjects[one.name].matching) for one in there])
+        there = [scenario for scenario in session.scenarios if scenario.name in bench.subjects]
+        return context_of(session, [(scenario, bench.subjects[scenario.name].matching) for scenario in there])
 
 
 def planned_for_pairs(settings: Settings, judge_settings: JudgeSettings) -> int:
-    """How many questions the pairs with the baseline need at most."""
+    """Return how many questions the pairs with the baseline need at most."""
     return planned_questions(len(settings.candidates) - (settings.baseline is None), judge_settings)
 
 
@@ -217,7 +217,7 @@ def check_sdk(settings: JudgeSettings) -> None:
 
 
 def cases_of(judges: Sequence[Judge], settings: JudgeSettings, there: Mapping[str, bool]) -> tuple[Case, ...]:
-    """Each judge in each evaluation mode: real repositories in the real-world one, scenarios in the synthetic one.
+    """Return each judge in each evaluation mode: real-world for real repositories, synthetic for scenarios.
 
     `there` says by mode whether there is something to judge in it.
 

@@ -33,12 +33,12 @@ class PairwiseJudge:
     settings: JudgeSettings
 
     def judged(self, session: Session, compared: Compared, runs: Mapping[str, Run]) -> Compared:
-        """The comparison with what the judge says of each pair with the baseline; it decides nothing.
+        """Return the comparison with what the judge says of each pair with the baseline; it decides nothing.
 
         `runs` are by the name of the candidate. What other judges of these runs have asked counts against the limits.
         """
         names = {shown_name(name, run): name for name, run in runs.items()}
-        sides = {one.name: one for one in compared.candidates}
+        sides = {candidate.name: candidate for candidate in compared.candidates}
         pairs = [
             ComparedPair(pair, sides[pair.baseline], sides[pair.candidate], partial(compared.hidden_by, pair))
             for pair in compared.deciding
@@ -58,7 +58,5 @@ class PairwiseJudge:
             verdicts, calls = judge_pairs(pairs, panel)
         except EvaluationError as error:
             verdicts, calls = unjudged(pairs, panel, error), []
-        judged = {
-            (one.pair.baseline, one.pair.candidate): verdict for one, verdict in zip(pairs, verdicts, strict=True)
-        }
+        judged = {(of.pair.baseline, of.pair.candidate): verdict for of, verdict in zip(pairs, verdicts, strict=True)}
         return replace(compared, judged=judged, calls=(*asked, *calls) if self.settings.observability else ())

@@ -10,7 +10,7 @@ UNCERTAIN = 0.6
 
 
 def found_band(found: int, of: int) -> int:
-    """5 for all, 4 for more than 90 %, 3 for more than 70 %, 2 for 50 % or more, else 1."""
+    """Return 5 for all, 4 for more than 90 %, 3 for more than 70 %, 2 for 50 % or more, else 1."""
     if found == of:
         return 5
     # In whole numbers: 0.9 * 10 is not 9 in binary.
@@ -20,7 +20,7 @@ def found_band(found: int, of: int) -> int:
 
 
 def noise_band(wrong: int, of: int) -> int:
-    """5 for none, 4 below 5 %, 3 below 15 %, 2 up to 30 %, else 1."""
+    """Return 5 for none, 4 below 5 %, 3 below 15 %, 2 up to 30 %, else 1."""
     if wrong == 0:
         return 5
     if 15 * of <= 100 * wrong <= 30 * of:

@@ -11,7 +11,7 @@ from gitleaks_eval.judges.material import REAL_WORLD, Material
 
 
 def _evidence(material: Material) -> dict[str, Any]:
-    """Expected against reported findings, and a sample of those that differ."""
+    """Return expected against reported findings, and a sample of those that differ."""
     if material.mode == REAL_WORLD:
         shown = {"entropy", "in_head", "file_extension"}
         return {**of_repositories(material, shown), "structural_checks_that_fail": material.failed_checks}
@@ -25,7 +25,7 @@ def _sampled(material: Material, statuses: set[str]) -> list[dict[str, Any]]:
 
 
 def _heuristic(material: Material) -> Opinion | None:
-    """5 if all expected secrets are found exactly, else by the share that was found at all."""
+    """Return 5 if all expected secrets are found exactly, else by the share that was found at all."""
     if material.mode == REAL_WORLD:
         return _sound_output(material)
     expected, found = material.expected, sum(facts.found() for facts in material.facts)

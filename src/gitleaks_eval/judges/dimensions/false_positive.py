@@ -10,7 +10,7 @@ from gitleaks_eval.judges.material import REAL_WORLD, Material
 
 
 def _evidence(material: Material) -> dict[str, Any]:
-    """The reported findings that nothing expected explains, by rule, and a sample of them."""
+    """Return the reported findings that nothing expected explains, by rule, and a sample of them."""
     if material.mode == REAL_WORLD:
         shown = {"entropy", "file_extension", "folder_depth", "looks_like_test_example_or_documentation"}
         noisy = sum(facts.noisy for facts in material.facts)
@@ -34,7 +34,7 @@ def _evidence(material: Material) -> dict[str, Any]:
 
 
 def _heuristic(material: Material) -> Opinion | None:
-    """By the share of reported findings that are unexpected, and not merely misplaced."""
+    """Score by the share of reported findings that are unexpected, and not merely misplaced."""
     if material.mode == REAL_WORLD:
         return _noise(material)
     wrong, reported = sum(facts.count_false_positives() for facts in material.facts), material.reported

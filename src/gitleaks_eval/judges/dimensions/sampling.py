@@ -13,32 +13,32 @@ TEXT = 200
 
 
 def of_scenarios(material: Material) -> dict[str, Any]:
-    """The aggregate over planted scenarios: what was expected, what reported, and how they match."""
-    facts = sorted(material.facts, key=lambda one: (_as_expected(one), one.name))
+    """Return the aggregate over planted scenarios: what was expected, what reported, and how they match."""
+    facts = sorted(material.facts, key=lambda scenario: (_as_expected(scenario), scenario.name))
     statuses = (EXACT, MOVED, RELABELLED, MISSED, UNEXPECTED)
     return {
-        "expected_findings": sum(one.expected for one in facts),
+        "expected_findings": sum(scenario.expected for scenario in facts),
         "reported_findings": material.reported,
-        "by_status": {status: sum(one.count(status) for one in facts) for status in statuses},
+        "by_status": {status: sum(scenario.count(status) for scenario in facts) for status in statuses},
         "scenarios": len(facts),
         "scenarios_as_expected": sum(map(_as_expected, facts)),
         "by_rule": by_rule(material),
         # Those that differ come first.
         "by_scenario": [
             {
-                "scenario": shortened(one.name),
-                "expected": one.expected,
-                "actual": one.reported,
-                "expected_rule_ids": named(one.expected_rules),
-                "rule_ids": _top(one.reported_rules),
+                "scenario": shortened(scenario.name),
+                "expected": scenario.expected,
+                "actual": scenario.reported,
+                "expected_rule_ids": named(scenario.expected_rules),
+                "rule_ids": _top(scenario.reported_rules),
             }
-            for one in facts[:NAMES]
+            for scenario in facts[:NAMES]
         ],
     }
 
 
 def by_rule(material: Material) -> list[dict[str, Any]]:
-    """A row a rule: what it is for, what was expected of it and found, what is extra, and what hides what is missed."""
+    """Return a row a rule: what it is for, what was expected, found and extra, and what hides the missed."""
     rows: dict[str, dict[str, Any]] = {}
 
     def row(rule: str) -> dict[str, Any]:
@@ -56,12 +56,14 @@ def by_rule(material: Material) -> list[dict[str, Any]]:
             of["missed" if match.status == MISSED else "found"] += 1
             if cause := facts.hidden.get((match.file_path, match.line_number, match.rule_id)):
                 of["hidden_by"].add(cause)
-    worst = sorted(rows.items(), key=lambda one: (-one[1]["missed"], -one[1]["extra"], one[0]))[:NAMES]
-    return [{"rule_id": shortened(rule), **one, "hidden_by": named(one["hidden_by"])[:5]} for rule, one in worst]
+    worst = sorted(rows.items(), key=lambda item: (-item[1]["missed"], -item[1]["extra"], item[0]))[:NAMES]
+    return [
+        {"rule_id": shortened(rule), **counts, "hidden_by": named(counts["hidden_by"])[:5]} for rule, counts in worst
+    ]
 
 
 def of_repositories(material: Material, shown: Collection[str]) -> dict[str, Any]:
-    """The aggregate over real repositories, where nothing is expected; of the sample, these features."""
+    """Return the aggregate over real repositories, where nothing is expected; of the sample, these features."""
     rules: Counter[str] = Counter()
     for facts in material.facts:
         rules.update(facts.reported_rules)
@@ -71,7 +73,9 @@ def of_repositories(material: Material, shown: Collection[str]) -> dict[str, Any
         "repositories": len(material.facts),
         "reported_findings": material.reported,
         "findings_by_rule": _top(rules),
-        "sample": [{name: one[name] for name in one if name in always or name in shown} for one in sample[:SAMPLE]],
+        "sample": [
+            {name: finding[name] for name in finding if name in always or name in shown} for finding in sample[:SAMPLE]
+        ],
     }
 
 
@@ -80,7 +84,7 @@ def _as_expected(facts: Facts) -> bool:
 
 
 def described(facts: Facts, match: Match) -> dict[str, Any]:
-    """A matched finding as a prompt shows it; of a missed one with its masked line and what hides it, if known."""
+    """Return a matched finding as a prompt shows it; a missed one with its masked line and cause, if known."""
     line = facts.lines.get((match.file_path, match.line_number)) if match.status == MISSED else None
     cause = facts.hidden.get((match.file_path, match.line_number, match.rule_id))
     return {
@@ -97,7 +101,7 @@ def described(facts: Facts, match: Match) -> dict[str, Any]:
 
 
 def severities(material: Material) -> dict[str, int]:
-    """How many findings have which severity."""
+    """Return how many findings have which severity."""
     counts: Counter[str] = Counter()
     for facts in material.facts:
         counts.update(facts.reported_severities)
@@ -105,7 +109,7 @@ def severities(material: Material) -> dict[str, int]:
 
 
 def counted(names: Iterable[str]) -> dict[str, int]:
-    """How often each name occurs: the most frequent ones."""
+    """Return how often each name occurs: the most frequent ones."""
     return _top(Counter(names))
 
 
@@ -115,10 +119,10 @@ def _top(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def named(names: Iterable[str]) -> list[str]:
-    """The first names, in order."""
+    """Return the first names, in order."""
     return [str(shortened(name)) for name in sorted(names)[:NAMES]]
 
 
 def shortened(text: str | None) -> str | None:
-    """A text at most as long as a prompt shows."""
+    """Return a text at most as long as a prompt shows."""
     return text if text is None or len(text) <= TEXT else f"{text[:TEXT]}…"

@@ -12,13 +12,13 @@ from gitleaks_eval.judges.material import REAL_WORLD, Material
 
 
 def _evidence(material: Material) -> dict[str, Any]:
-    """Which rule types were expected and which found, and what was found in history."""
+    """Return which rule types were expected and which found, and what was found in history."""
     if material.mode == REAL_WORLD:
         seen = of_repositories(material, {"in_head", "file_extension"})
         return {
             **seen,
             "findings_only_in_history": sum(facts.reported_history for facts in material.facts),
-            "file_extensions": counted(str(one.get("file_extension")) for one in seen["sample"]),
+            "file_extensions": counted(str(finding.get("file_extension")) for finding in seen["sample"]),
             "rules_by_repository": [
                 {"findings": facts.reported, "rule_ids": counted(facts.reported_rules)}
                 for facts in material.facts[:NAMES]
@@ -49,7 +49,7 @@ def _evidence(material: Material) -> dict[str, Any]:
 
 
 def _heuristic(material: Material) -> Opinion | None:
-    """By the share of expected rule types that found something of theirs, lower where history is missed.
+    """Score by the share of expected rule types that found something of theirs, lower where history is missed.
 
     What the survey says counts, too: rules that do not fire, and usual places that are not seen.
     """
@@ -72,8 +72,8 @@ def _heuristic(material: Material) -> Opinion | None:
     surveyed = _surveyed(material.coverage or {})
     rules, places = (found_band(*surveyed[name]) if name in surveyed else 5 for name in ("rules", "places"))
     parts = [(len(covered & types), len(types)), (handled, len(formats)), (seen, history), *surveyed.values()]
-    shares = [min(one, of) / of for one, of in parts if of]
-    said = "".join(f"; {one} of {of} {name} in the survey" for name, (one, of) in surveyed.items())
+    shares = [min(found, of) / of for found, of in parts if of]
+    said = "".join(f"; {found} of {of} {name} in the survey" for name, (found, of) in surveyed.items())
     return Opinion(
         min(max(1, breadth - lower), rules, places),
         {
@@ -97,7 +97,7 @@ def _surveyed(coverage: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
     families: Mapping[str, Mapping[str, int]] = coverage.get("places") or {}
     firing = sum(rules.get(status, 0) for status in ("fires", "reported_as"))
     silent = sum(rules.get(status, 0) for status in ("allowlisted", "never_fires"))
-    seen, hidden = (sum(one.get(status, 0) for one in families.values()) for status in ("seen", "allowlisted"))
+    seen, hidden = (sum(counts.get(status, 0) for counts in families.values()) for status in ("seen", "allowlisted"))
     counts = {"rules": (firing, firing + silent), "places": (seen, seen + hidden)}
     return {name: count for name, count in counts.items() if count[1]}
 
@@ -117,7 +117,7 @@ def _baseline_coverage(material: Material) -> Opinion:
 
 
 def _formats(matches: Iterable[Match]) -> dict[str, tuple[int, int]]:
-    """For each file format with an expected finding: how many are expected and found."""
+    """Return for each file format with an expected finding how many are expected and found."""
     formats: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
     for match in matches:
         if match.status == "unexpected":

@@ -23,7 +23,7 @@ _LIMITS = {1: 2, 2: 4}
 
 
 def _evidence(material: Material) -> dict[str, Any]:
-    """The severities that were reported, those expected, and a sample of the mismatches."""
+    """Return the severities that were reported, those expected, and a sample of the mismatches."""
     if material.mode == REAL_WORLD:
         places = ("looks_like_production", "looks_like_test_example_or_documentation")
         return {
@@ -39,7 +39,7 @@ def _evidence(material: Material) -> dict[str, Any]:
         "severities_compared": len(compared),
         "expected_severities": counted(expected for _, _, expected in compared),
         "mismatches": len(wrong),
-        "findings": [one for facts in material.facts for one in facts.sample][:SAMPLE],
+        "findings": [finding for facts in material.facts for finding in facts.sample][:SAMPLE],
         "sample_of_mismatches": [
             {**described(facts, match), "expected": expected, "actual": shortened(match.reported_severity)}
             for facts, match, expected in wrong[:SAMPLE]
@@ -48,7 +48,7 @@ def _evidence(material: Material) -> dict[str, Any]:
 
 
 def _heuristic(material: Material) -> Opinion | None:
-    """By the share of severities that are wrong and how far, and lower where much of what is to be ordered is gone."""
+    """Score by the share of wrong severities and how far they are off; lower where many expected findings are gone."""
     if material.mode == REAL_WORLD:
         return _priorities(material)
     if not material.reported:

@@ -51,7 +51,7 @@ confidence. Each item of evidence_cited is copied from the evidence as it stands
 
 
 def request_body(prompt: str, model: str, sub_dimensions: Sequence[str]) -> dict[str, Any]:
-    """The whole body of the request that puts `prompt` to `model` (a full id)."""
+    """Return the whole body of the request that puts `prompt` to `model` (a full id)."""
     return {
         "model": model,
         "max_tokens": MAX_TOKENS,
@@ -62,7 +62,7 @@ def request_body(prompt: str, model: str, sub_dimensions: Sequence[str]) -> dict
 
 
 def read_message(body: bytes) -> Message | None:
-    """The message in the body of a 200, or None where it is something else: HTML, another shape, nothing."""
+    """Return the message in the body of a 200, or None where it is something else."""
     try:
         document = parse_json(body)
     except DocumentError:
@@ -87,7 +87,7 @@ def read_message(body: bytes) -> Message | None:
 
 
 def tokens(value: Any) -> int | None:
-    """A number of tokens, or None where `value` is none."""
+    """Return a number of tokens, or None where `value` is none."""
     return value if type(value) is int and value >= 0 else None
 
 

@@ -26,13 +26,13 @@ class Standing:
 
 @cache
 def model_aliases() -> dict[str, str]:
-    """The full id of each model by its short name."""
+    """Return the full id of each model by its short name."""
     aliases: dict[str, str] = json.loads(MODELS_FILE.read_text(encoding="utf-8"))
     return aliases
 
 
 def resolve_model(name: str) -> str:
-    """The full id of the model called `name`: what the short name stands for, else the name itself.
+    """Return the full id of the model called `name`: what the short name stands for, else the name itself.
 
     Raises:
         InputError: when it cannot be the name of a model.
@@ -47,12 +47,12 @@ def resolve_model(name: str) -> str:
 
 
 def unknown(model: str) -> Standing:
-    """The standing of a model that the service does not know."""
+    """Return the standing of a model that the service does not know."""
     return Standing(usable=False, message=f"model {model} is not known: {_OTHER}")
 
 
 def standing(model: str, document: Any, now: datetime) -> Standing:
-    """What the service's description of a model (an object of the Models API) says about its use at `now`.
+    """Return what the Models API says about the use of a model at `now`; `document` is its description.
 
     The lifecycle decides: a date that has passed on a model that is merely deprecated means that its
     retirement is overdue. Only where no lifecycle is given does the date stand for it.

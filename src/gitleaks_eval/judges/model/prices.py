@@ -22,12 +22,12 @@ class Price:
     as_of: str
 
     def cost(self, input_tokens: int, output_tokens: int) -> float:
-        """What so many tokens cost, in US dollars."""
+        """Return the cost of so many tokens, in US dollars."""
         return (self.input * input_tokens + self.output * output_tokens) / _A_MILLION
 
 
 def load_prices(path: Path = SHIPPED_PRICES) -> Mapping[str, Price]:
-    """The prices by the full ids of models.
+    """Return the prices by the full ids of models.
 
     Raises:
         InputError: when the file is missing, unreadable, no JSON, or does not follow the schema.

@@ -17,7 +17,7 @@ LARGEST = 1 << 20
 
 
 def checked_store(path: Path, named_by: str) -> Path:
-    """The folder of a store, which need not be there yet; `named_by` is the option that names it.
+    """Return the folder of a store, which need not be there yet; `named_by` is the option that names it.
 
     Raises:
         InputError: when it is something else, or cannot be looked into.
@@ -37,13 +37,13 @@ def checked_store(path: Path, named_by: str) -> Path:
 
 
 def key(body: Mapping[str, Any], sample: int = 0) -> str:
-    """The name of a request in the store: SHA-256, in hex, of its body and the sample's number as canonical JSON."""
+    """Return the name of a request in the store: SHA-256, in hex, of its body and sample as canonical JSON."""
     canonical = json.dumps([body, sample], sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
 def entry_path(folder: Path, name: str) -> Path:
-    """Where the reply to the request `name` stands."""
+    """Return where the reply to the request `name` stands."""
     return folder / f"{name}.json"
 
 
@@ -64,7 +64,7 @@ def save(folder: Path, name: str, message: Message) -> None:
 
 
 def load(folder: Path, name: str) -> Message | None:
-    """The reply to the request `name`, or None when it was never recorded.
+    """Return the reply to the request `name`, or None when it was never recorded.
 
     Raises:
         EvaluationError: when there is an entry and it is broken.

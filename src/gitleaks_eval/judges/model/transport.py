@@ -97,7 +97,7 @@ def _all_failed(bodies: Sequence[Mapping[str, Any]], message: str) -> list[Excha
 
 
 def _client(trace_id: str) -> anthropic.AsyncAnthropic | str:
-    """The SDK's client with the credentials that it finds itself, or why there is none and what to do."""
+    """Return the SDK's client with the credentials that it finds itself, or why there is none and what to do."""
     try:
         client = anthropic.AsyncAnthropic(
             # The deadline of all requests is ours, and ends each of them.

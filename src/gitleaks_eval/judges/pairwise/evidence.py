@@ -47,7 +47,7 @@ class Compared:
     hidden_by: Hidden
 
     def __repr__(self) -> str:
-        """Short, because pytest shows values in tracebacks."""
+        """Return a short text, because pytest shows values in tracebacks."""
         return f"<Compared {self.pair.candidate} against {self.pair.baseline}>"
 
 
@@ -61,13 +61,13 @@ class _Row(NamedTuple):
 
 
 def differs(pair: Pair) -> bool:
-    """Whether a judge has anything to look at."""
+    """Return whether a judge has anything to look at."""
     found = (getattr(pair.differences, kind) for kind in _SAID)
     return any(found) or any(pair.moves.ids.values()) or bool(pair.real.groups())
 
 
 def evidence_of(compared: Compared, *, exchanged: bool = False) -> dict[str, Any]:
-    """What differs, as JSON values: `first` is the baseline, or the candidate where they are `exchanged`.
+    """Return what differs, as JSON values: `first` is the baseline, or the candidate where they are `exchanged`.
 
     Each list is bounded and says how long it is. Neither role, name, version nor hash of the two stands in it.
     """
@@ -76,14 +76,16 @@ def evidence_of(compared: Compared, *, exchanged: bool = False) -> dict[str, Any
     if exchanged:
         labels |= {BASELINE: SECOND, CANDIDATE: FIRST}
     ids, blind = pair.moves.ids, _blinding(compared, labels)
-    rows = Counter(_row(kind, one, compared.hidden_by) for kind in _SAID for one in getattr(pair.differences, kind))
+    rows = Counter(
+        _row(kind, difference, compared.hidden_by) for kind in _SAID for difference in getattr(pair.differences, kind)
+    )
     real = Counter[_Row]()
     for group in pair.real.groups():
         said, of = _REAL[group.kind]
         real[_Row(said, of, group.rule_id, group.candidate_rule_id, group.cause, None)] += group.count
     sides = {labels[BASELINE]: compared.baseline, labels[CANDIDATE]: compared.candidate}
     return {
-        "labelled": {label: _totals(one) for label, one in sorted(sides.items())},
+        "labelled": {label: _totals(side) for label, side in sorted(sides.items())},
         "labelled_differences": _listed(_counted(rows, labels, blind), sum(rows.values())),
         "rules_that_fire_with_one_alone": {
             labels[BASELINE]: _names(ids["rules_lost"], blind),
@@ -98,11 +100,13 @@ def evidence_of(compared: Compared, *, exchanged: bool = False) -> dict[str, Any
     }
 
 
-def _row(kind: str, one: Difference, hidden_by: Hidden) -> _Row:
+def _row(kind: str, difference: Difference, hidden_by: Hidden) -> _Row:
     said, of = _SAID[kind]
-    other = one.baseline_rule_id if kind == "restored" else one.candidate_rule_id
-    cause = hidden_by(one) if kind == "lost" else None
-    return _Row(said, of, one.rule_id, other if other != one.rule_id else None, cause, one.severity)
+    other = difference.baseline_rule_id if kind == "restored" else difference.candidate_rule_id
+    cause = hidden_by(difference) if kind == "lost" else None
+    return _Row(
+        said, of, difference.rule_id, other if other != difference.rule_id else None, cause, difference.severity
+    )
 
 
 def _counted(
@@ -129,9 +133,9 @@ def _names(names: Sequence[str], blind: Callable[[str], str]) -> dict[str, Any]:
     return {"count": len(names), "some": [shortened(blind(name)) for name in sorted(names)[:NAMES]]}
 
 
-def _totals(one: Evaluated) -> dict[str, int]:
+def _totals(side: Evaluated) -> dict[str, int]:
     found: Counter[str] = Counter(dict.fromkeys(STATUSES, 0))
-    for matching in one.matchings.values():
+    for matching in side.matchings.values():
         listed = Counter(match.status for match in matching.matches)
         found.update(match.fate for match in matching.matches)
         # What a truth only counts.
@@ -140,11 +144,11 @@ def _totals(one: Evaluated) -> dict[str, int]:
 
 
 def _blinding(compared: Compared, labels: Mapping[str, str]) -> Callable[[str], str]:
-    """A function that puts into a text `first` and `second` for who is meant, and nothing for what tells who it is."""
+    """Return a function that puts `first` and `second` into a text, and nothing that tells who is meant."""
     said: dict[str, str] = {"gitleaks": _SCANNER, "betterleaks": _SCANNER}
-    for one, role in ((compared.baseline, BASELINE), (compared.candidate, CANDIDATE)):
-        said |= {str(one.scanner[name] or "").lower(): _SCANNER for name in ("name", "version", "sha256")}
-        said |= {one.name.lower(): labels[role], role: labels[role]}
+    for side, role in ((compared.baseline, BASELINE), (compared.candidate, CANDIDATE)):
+        said |= {str(side.scanner[name] or "").lower(): _SCANNER for name in ("name", "version", "sha256")}
+        said |= {side.name.lower(): labels[role], role: labels[role]}
     names = "|".join(map(re.escape, sorted(filter(None, said), key=len, reverse=True)))
     pattern = re.compile(rf"(?<![a-z0-9])(?:{names})(?![a-z0-9])", re.IGNORECASE)
     return lambda text: _HASH.sub("[hash]", pattern.sub(lambda found: said.get(found[0].lower(), _SCANNER), text))

@@ -40,34 +40,34 @@ class PairPanel:
 
 
 def planned_questions(pairs: int, settings: JudgeSettings) -> int:
-    """How many questions so many pairs need at most: both orders of each."""
+    """Return how many questions so many pairs need at most: both orders of each."""
     return pairs * len(ORDERS) * settings.samples * len(settings.models)
 
 
 def judge_pairs(pairs: Sequence[Compared], panel: PairPanel) -> tuple[list[PairVerdict], list[Call]]:
-    """The verdict of each pair, and a line for each call.
+    """Return the verdict of each pair, and a line for each call.
 
     Raises:
         InputError: when the prompt cannot be used.
         EvaluationError: for a fault of our own.
     """
-    prepared = [_prepared(one, panel) for one in pairs]
+    prepared = [_prepared(compared, panel) for compared in pairs]
     if panel.settings.mode == HEURISTIC:
         return _by_numbers(pairs, prepared, panel)
     questions = {
         (number, order): question
-        for number, one in enumerate(prepared)
-        if not isinstance(one, PairVerdict)
-        for order, question in zip(ORDERS, one, strict=True)
+        for number, asked in enumerate(prepared)
+        if not isinstance(asked, PairVerdict)
+        for order, question in zip(ORDERS, asked, strict=True)
     }
     done = put(questions, panel.settings, panel.trace_id, panel.planted)
     verdicts, calls = [], []
-    for number, (compared, one) in enumerate(zip(pairs, prepared, strict=True)):
-        if isinstance(one, PairVerdict):
-            verdicts.append(one)
+    for number, (compared, asked) in enumerate(zip(pairs, prepared, strict=True)):
+        if isinstance(asked, PairVerdict):
+            verdicts.append(asked)
             continue
         replies = {order: done.by_question[number, order] for order in ORDERS}
-        prompts = {order: question.prompt for order, question in zip(ORDERS, one, strict=True)}
+        prompts = {order: question.prompt for order, question in zip(ORDERS, asked, strict=True)}
         verdict = _verdict(compared, replies, prompts, panel)
         verdicts.append(replace(verdict, warnings=tuple(dict.fromkeys(done.warnings))))
         calls += [
@@ -84,7 +84,7 @@ def _named(pair: Pair, order: str) -> str:
 
 
 def _prepared(compared: Compared, panel: PairPanel) -> "tuple[Question, ...] | PairVerdict":
-    """Both questions about a pair, or the verdict where there is nothing to ask, or nothing that may be asked."""
+    """Return both questions about a pair, or the verdict where nothing is to be asked, or nothing may be."""
     pair, settings = compared.pair, panel.settings
     blank = PairVerdict(UNSCORED, settings.mode, settings.model, trace_id=panel.trace_id)
     if pair.verdict == INCOMPLETE:
@@ -113,7 +113,7 @@ def _prepared(compared: Compared, panel: PairPanel) -> "tuple[Question, ...] | P
 def _verdict(
     compared: Compared, replies: Mapping[str, list[Reply]], prompts: Mapping[str, str], panel: PairPanel
 ) -> PairVerdict:
-    """What the replies to both questions come to."""
+    """Return the verdict by the replies to both questions."""
     settings, every = panel.settings, [reply for order in ORDERS for reply in replies[order]]
     orders = tuple(_order(order, replies[order], prompts[order]) for order in ORDERS)
     return replace(
@@ -166,15 +166,15 @@ def _order(order: str, replies: Sequence[Reply], prompt: str) -> Order:
 
 
 def agreed(orders: Sequence[Order]) -> PairVerdict:
-    """What both orders come to: a preference where both have it, and a tie where it depends on the order."""
-    if silent := next((one for one in orders if one.score is None), None):
+    """Return the verdict by both orders: a preference where both have it, and a tie where it depends on the order."""
+    if silent := next((order for order in orders if order.score is None), None):
         return PairVerdict(
             UNSCORED, "", unscored_kind=silent.unscored_kind, reasoning=silent.reasoning, orders=tuple(orders)
         )
-    scores = [one.score for one in orders if one.score is not None]
+    scores = [order.score for order in orders if order.score is not None]
     preferences = {_preferred(score) for score in scores}
     is_one = len(preferences) == 1
-    confidence = min(one.confidence or 0.0 for one in orders)
+    confidence = min(order.confidence or 0.0 for order in orders)
     return PairVerdict(
         SCORED,
         "",
@@ -196,9 +196,9 @@ def _by_numbers(
     pairs: Sequence[Compared], prepared: Sequence["tuple[Question, ...] | PairVerdict"], panel: PairPanel
 ) -> tuple[list[PairVerdict], list[Call]]:
     verdicts, calls = [], []
-    for compared, one in zip(pairs, prepared, strict=True):
-        if isinstance(one, PairVerdict):
-            verdicts.append(one)
+    for compared, asked in zip(pairs, prepared, strict=True):
+        if isinstance(asked, PairVerdict):
+            verdicts.append(asked)
             continue
         opinion = opinion_of(compared)
         verdicts.append(
@@ -220,7 +220,7 @@ def _by_numbers(
 
 
 def opinion_of(compared: Compared) -> Opinion:
-    """What counts alone say: secrets before reach, reach before noise, and a loss before any gain.
+    """Return what counts alone say: secrets before reach, reach before noise, and a loss before any gain.
 
     Who loses a secret, a rule or a place that nobody has accepted is never the better one, whatever is gained; nor is
     the candidate of a REGRESSION. The confidence is 0.5 where counts speak for both, or real repositories differ.
@@ -230,14 +230,16 @@ def opinion_of(compared: Compared) -> Opinion:
     lost, gained = len(found.lost) - accepted, len(found.gained)
     reach_lost = len(moves.rules_lost) + len(moves.places_lost) + len(moves.entries_wider)
     reach_gained = len(moves.rules_gained) + len(moves.places_gained)
-    others = sum(not alias_of(one.rule_id, one.candidate_rule_id or "") for one in found.relabelled)
+    others = sum(
+        not alias_of(difference.rule_id, difference.candidate_rule_id or "") for difference in found.relabelled
+    )
     noisier, quieter = len(found.new) + len(found.moved) + others, len(found.gone) + len(found.restored)
     scores = {
         "secrets": 2 if lost and gained else 1 if lost else 5 if gained else NO_MATTER,
         "reach": NO_MATTER + bool(reach_gained) - bool(reach_lost),
         "noise": NO_MATTER + bool(quieter) - bool(noisier),
     }
-    score = next((one for one in scores.values() if one != NO_MATTER), NO_MATTER)
+    score = next((score for score in scores.values() if score != NO_MATTER), NO_MATTER)
     regresses = pair.verdict == REGRESSION
     if reach_lost and not lost and (gained or reach_gained):
         score = NO_MATTER
@@ -251,7 +253,7 @@ def opinion_of(compared: Compared) -> Opinion:
         f"{lost} expected secrets lost{f' ({accepted} more, accepted)' * bool(accepted)} and {gained} gained; "
         f"{len(moves.rules_lost)} rules and {len(moves.places_lost)} places lost, {len(moves.rules_gained)} and "
         f"{len(moves.places_gained)} gained, {len(moves.entries_wider)} entries new or wider; {len(found.new)} "
-        f"unexpected findings new and {len(found.gone)} gone; {sum(one.count for one in pair.real.groups())} "
+        f"unexpected findings new and {len(found.gone)} gone; {sum(group.count for group in pair.real.groups())} "
         "differences in real repositories, of which counts cannot say what is right. What is lost weighs more than "
         "what is gained.",
         confidence=0.5 if speaks_for_both or differs_for_real else 1.0,
@@ -259,6 +261,6 @@ def opinion_of(compared: Compared) -> Opinion:
 
 
 def unjudged(pairs: Sequence[Compared], panel: PairPanel, error: EvaluationError) -> list[PairVerdict]:
-    """The verdicts where nobody could be asked at all."""
+    """Return the verdicts where nobody could be asked at all."""
     blank = PairVerdict(UNSCORED, panel.settings.mode, panel.settings.model, unscored_kind="invalid")
     return [replace(blank, reasoning=str(error), trace_id=panel.trace_id) for _ in pairs]

@@ -58,5 +58,5 @@ class PairVerdict:
     warnings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The `judge` of a pair in comparison.json."""
+        """Return the `judge` of a pair in comparison.json."""
         return {**asdict(self), "advisory": True}

@@ -8,7 +8,7 @@ from gitleaks_eval.judges.model.answer import SCORES
 
 
 def quadratic_kappa(labels: Sequence[int], scores: Sequence[int]) -> float | None:
-    """Cohen's kappa with quadratic weights; None without a pair. What never varies agrees by chance alone: 0."""
+    """Return Cohen's kappa with quadratic weights; None without a pair. What never varies agrees by chance alone: 0."""
     if not labels:
         return None
     count, said, given = len(labels), Counter(labels), Counter(scores)
@@ -18,7 +18,7 @@ def quadratic_kappa(labels: Sequence[int], scores: Sequence[int]) -> float | Non
 
 
 def rank_correlation(ones: Sequence[float], others: Sequence[float]) -> float | None:
-    """Spearman's rho, ties at their mean rank; None where one of the two never varies."""
+    """Return Spearman's rho, ties at their mean rank; None where one of the two never varies."""
     first, second = _ranks(ones), _ranks(others)
     middle = (len(first) + 1) / 2
     spread = [sum((rank - middle) ** 2 for rank in ranks) for ranks in (first, second)]
@@ -34,7 +34,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 
 
 def krippendorff_alpha(units: Sequence[Sequence[int | None]]) -> float | None:
-    """Krippendorff's alpha for ordinal scores of 1 to 5: a unit has what each model said of it, None for nothing.
+    """Return Krippendorff's alpha for ordinal scores of 1 to 5: a unit has the score of each model, None for no score.
 
     None where fewer than two of the scores can be paired, or all of them are one.
     """

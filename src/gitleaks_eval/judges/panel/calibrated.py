@@ -18,12 +18,12 @@ FAIL_UNDER = 0.6
 
 
 def prompt_sha256(judge: Judge, folder: Path | None) -> str:
-    """The SHA-256, in hex, of what a judge is told: its template and the system message."""
+    """Return the SHA-256, in hex, of what a judge is told: its template and the system message."""
     return hashlib.sha256(f"{SYSTEM}\n{load_template(judge, folder).text}".encode()).hexdigest()
 
 
 def calibration_path(store: Path, model: str) -> Path:
-    """Where the store keeps the calibration of a model (a full id)."""
+    """Return where the store keeps the calibration of a model (a full id)."""
     return store / f"calibration-{hashlib.sha256(model.encode()).hexdigest()[:16]}.json"
 
 
@@ -38,7 +38,7 @@ def keep_calibration(store: Path, model: str, fail_under: float, dimensions: Map
 
 
 def passing(store: Path, models: Iterable[str], prompts: Mapping[str, str]) -> tuple[frozenset[str], list[str]]:
-    """The dimensions in which every model has passed with these prompts (SHA-256 by dimension), and what is wrong."""
+    """Return the dimensions in which every model passed with these prompts (SHA-256 by dimension), and problems."""
     passed, problems = set(prompts), []
     for model in models:
         path = calibration_path(store, model)
@@ -54,19 +54,19 @@ def passing(store: Path, models: Iterable[str], prompts: Mapping[str, str]) -> t
             problems.append(f"the calibration {path} is not read ({reason}); remove it and calibrate again")
         passed &= {
             name
-            for name, one in dimensions.items()
-            if one.get("passes") is True and one.get("prompt_sha256") == prompts.get(name)
+            for name, known in dimensions.items()
+            if known.get("passes") is True and known.get("prompt_sha256") == prompts.get(name)
         }
     return frozenset(passed), problems
 
 
 def _dimensions(content: bytes, model: str) -> tuple[Mapping[str, Mapping[str, Any]], float]:
-    """What a calibration says by dimension, and the kappa that it asked for."""
+    """Return what a calibration says by dimension, and the kappa that it asked for."""
     document = parse_json(content)
     if not isinstance(document, dict) or document.get("model") != model:
         raise DocumentError("it is no calibration of this model")
     found, asked = document.get("dimensions"), document.get("fail_under")
-    if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+    if not isinstance(found, dict) or not all(isinstance(dimension, dict) for dimension in found.values()):
         raise DocumentError("it has no dimensions")
     if not isinstance(asked, (int, float)):
         raise DocumentError("it does not say which kappa it asked for")

@@ -39,8 +39,11 @@ def told(judged: Mapping[str, Any], baseline: str = "the baseline", candidate: s
         else str(judged["model_answered"] or judged["model_requested"]),
         list(_notes(judged)),
         [
-            (f"{_TITLES[one['order']]}: {one['score'] or one['unscored_kind']}. {one['reasoning']}", list(details(one)))
-            for one in judged["orders"]
+            (
+                f"{_TITLES[order['order']]}: {order['score'] or order['unscored_kind']}. {order['reasoning']}",
+                list(details(order)),
+            )
+            for order in judged["orders"]
         ],
         # An unscored verdict and one that does not apply have said it already.
         "" if judged["orders"] or judged["score"] is None else judged["reasoning"],
@@ -50,31 +53,31 @@ def told(judged: Mapping[str, Any], baseline: str = "the baseline", candidate: s
 
 def pair_judge_lines(baseline: str, candidate: str, judged: PairVerdict, verbosity: int) -> Iterator[str]:
     """Yield what was judged, and with `-v` why."""
-    one = told(judged.as_json(), baseline, candidate)
-    yield printable(f"judge (advisory)  {candidate} against {baseline}: {', '.join((one.said, *one.notes))}")
+    words = told(judged.as_json(), baseline, candidate)
+    yield printable(f"judge (advisory)  {candidate} against {baseline}: {', '.join((words.said, *words.notes))}")
     if verbosity > 0:
-        for line, behind in one.orders:
+        for line, behind in words.orders:
             yield printable(f"       {line[:REASONING_AT_MOST]}")
             yield from (printable(f"       {text}") for text in behind)
-        if one.reasoning:
-            yield printable(f"       {one.reasoning[:REASONING_AT_MOST]}")
-    yield from (printable(f"WARNING  {warning}") for warning in one.warnings)
+        if words.reasoning:
+            yield printable(f"       {words.reasoning[:REASONING_AT_MOST]}")
+    yield from (printable(f"WARNING  {warning}") for warning in words.warnings)
 
 
 def pair_judge_markdown(judged: PairVerdict) -> Iterator[str]:
     """Yield the section of a pair, below its tables."""
-    one = told(judged.as_json())
+    words = told(judged.as_json())
     yield ""
     yield f"### {TITLE}"
     yield ""
-    yield f"- {markdown(f'{one.said} ({one.by})')}"
-    yield from (f"- {markdown(note)}" for note in one.notes)
-    if one.reasoning:
-        yield f"- {markdown(one.reasoning)}"
-    for line, behind in one.orders:
+    yield f"- {markdown(f'{words.said} ({words.by})')}"
+    yield from (f"- {markdown(note)}" for note in words.notes)
+    if words.reasoning:
+        yield f"- {markdown(words.reasoning)}"
+    for line, behind in words.orders:
         yield f"- {markdown(line[:SHOWN])}"
         yield from (f"  - {markdown(text)}" for text in behind)
-    yield from (f"- Note: {markdown(warning)}" for warning in one.warnings)
+    yield from (f"- Note: {markdown(warning)}" for warning in words.warnings)
 
 
 def _said(baseline: str, candidate: str, judged: Mapping[str, Any]) -> str:

@@ -111,7 +111,7 @@ def details(judged: Mapping[str, Any]) -> Iterator[str]:
     if judged["sub_scores"]:
         yield "sub-scores: " + ", ".join(f"{name} {score}" for name, score in judged["sub_scores"].items())
     if len(judged["samples"]) > 1:
-        scores = (f"{one['model']} {one['score'] or one['unscored_kind']}" for one in judged["samples"])
+        scores = (f"{sample['model']} {sample['score'] or sample['unscored_kind']}" for sample in judged["samples"])
         yield f"samples: {', '.join(scores)}; spread {judged['spread']}"
     without_ground = set(judged["unfounded_citations"])
     for citation in judged["evidence_cited"][:LISTED_AT_MOST]:
