@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -63,25 +63,27 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
     limit = OUTPUT_LIMIT if at_most is None else at_most
     with (folder / "stdout").open("w+b") as stdout, (folder / "stderr").open("w+b") as stderr:
         started = time.perf_counter()
-        try:
-            process = subprocess.Popen(
-                command,
-                cwd=start_in or folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise EvaluationError(f"cannot be run: {error.strerror or error}") from None
-        watch = _Watch(process, folder, seconds, stop, limit)
-        try:
-            watch.start()
-            status = process.wait()
-            duration_ms = (time.perf_counter() - started) * 1000
-        finally:
-            watch.end()
+        with _interrupts_held() as release:
+            try:
+                process = subprocess.Popen(
+                    command,
+                    cwd=start_in or folder,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stdout,
+                    stderr=stderr,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise EvaluationError(f"cannot be run: {error.strerror or error}") from None
+            watch = _Watch(process, folder, seconds, stop, limit)
+            try:
+                watch.start()
+                release()
+                status = process.wait()
+                duration_ms = (time.perf_counter() - started) * 1000
+            finally:
+                watch.end()
         # It may have ended before the watch looked again.
         if reason := watch.reason or _too_much(folder, limit):
             advice = f"; allow more seconds with {limited_by}" if limited_by and reason.startswith(_LONG) else ""
@@ -89,6 +91,19 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
         if not folder.is_dir():
             raise EvaluationError("removed the folder that it was run in")
         return Finished(status, duration_ms, _text(stdout), _text(stderr), watch.peak_kib)
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[Callable[[], object]]:
+    """Hold Ctrl-C back until what is yielded is called: in the middle of its start, nobody could kill a program."""
+    if os.name != "posix":
+        yield lambda: None
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Watch(threading.Thread):

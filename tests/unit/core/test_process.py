@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from programs import is_gone
@@ -207,3 +208,20 @@ def test_no_thread_stays_behind(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError):
         run(SLEEPS_LONG, tmp_path, 0.2)
     assert threading.active_count() == before
+
+
+def test_an_interrupt_while_a_program_starts_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            started.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(SLEEPS_LONG, tmp_path)
+    assert is_gone(started[0].pid)
