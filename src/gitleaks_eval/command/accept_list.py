@@ -50,14 +50,14 @@ def _accepted(options: argparse.Namespace, foreign: Sequence[str]) -> int:
 
 def _to_approve(counted: Counted, said: Mapping[str, str]) -> Iterator[Line]:
     """Yield what nobody has approved, as lines; each is shown, and so is what could not be compared."""
-    for one in counted.judged():
-        tally, identities = one.tally, counted.question.identities
+    for judged in counted.judged():
+        tally, identities = judged.tally, counted.question.identities
         title = f"{tally.candidate} against {tally.baseline}"
         if tally.unfinished:
             say(f"{title}: {len(tally.unfinished)} of {tally.total} repositories could not be compared")
         pinned = {"baseline": identities[tally.baseline], "candidate": identities[tally.candidate]}
-        for group in one.groups:
-            if group in one.approved:
+        for group in judged.groups:
+            if group in judged.approved:
                 continue
             if is_masked(group):
                 say(f"{title}: {group_text(group)}: {MASKED_RULE}")

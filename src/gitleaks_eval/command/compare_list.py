@@ -70,7 +70,7 @@ def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
         with naming_output(settings.reports):
             settings.reports.make()
             write = stack.enter_context(streamed(settings.reports, name))
-        ours = [one for one in listed.listed if shard is None or is_of_shard(one.number, *shard)]
+        ours = [repository for repository in listed.listed if shard is None or is_of_shard(repository.number, *shard)]
         counted = Counted(laid.question, Spool(file), partial(_shown, settings.reports, write))
         if not count_all(laid, ours, asked, counted):
             return INTERRUPTED
@@ -105,14 +105,14 @@ def finished(report: FleetReport, reports: ReportFolder, table: Table | None, *,
         InputError: when a report cannot be written.
     """
     with naming_output(reports):
-        files = [(one.name, one.render(report, "")) for one in FLEETS]
+        files = [(fleet_report.name, fleet_report.render(report, "")) for fleet_report in FLEETS]
         files += [(TABLE.name, table(report.rows()))] if table else []
         reports.publish(files, is_no_shard)
     for line in fleet_lines(report):
         say(line)
     say(f"report: {shown_path(reports.path / 'repositories.md', Path.cwd())}")
     failing = failing_verdicts(accepts_review=accepts_review)
-    return FAILED if any(one.verdict in failing for one in report.judged) else PASSED
+    return FAILED if any(judged.verdict in failing for judged in report.judged) else PASSED
 
 
 def table_maker(*, asked: bool) -> Table | None:

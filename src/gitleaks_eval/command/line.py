@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import gitleaks_eval
 from gitleaks_eval.core.text import printable
@@ -243,15 +243,8 @@ def add_options(parser: argparse.ArgumentParser, options: Iterable[Option]) -> N
 
 def add_option(parser: argparse._ActionsContainer, option: Option, *, lenient: bool = False) -> None:
     """Add an option of ours, named as the command names it."""
-    text = option.text.replace("%", "%%")
-    if option.is_flag:
-        parser.add_argument(option.short, dest=option.setting, action="store_true", help=text)
-    else:
-        action = "append" if option.repeatable else "store"
-        count = "?" if lenient else None
-        parser.add_argument(
-            option.short, dest=option.setting, action=action, nargs=count, metavar=option.metavar, help=text
-        )
+    optional: dict[str, Any] = {"nargs": "?"} if lenient and not option.is_flag else {}
+    parser.add_argument(option.short, **option.keywords, **optional)
 
 
 def add_list_options(parser: argparse.ArgumentParser, *, whole_alone: bool = False) -> None:

@@ -33,17 +33,17 @@ def _linted(options: argparse.Namespace, lint_configuration: Callable[[], int]) 
     settings = settings_of(options)
     configuration = settings.candidates[0].configuration
     status = lint_configuration() if configuration and configuration.chain else PASSED
-    with single_candidate(settings, progress) as one:
-        say(one.title)
+    with single_candidate(settings, progress) as candidate:
+        say(candidate.title)
         for repository in repositories:
-            noted += _listed(one, repository, options.own_baseline)
+            noted += _listed(candidate, repository, options.own_baseline)
     return status or (FAILED if noted and options.strict else PASSED)
 
 
-def _listed(one: SingleCandidate, repository: RealRepository, baselines: Sequence[str]) -> int:
+def _listed(candidate: SingleCandidate, repository: RealRepository, baselines: Sequence[str]) -> int:
     """Say what hides findings in a repository; how much of it is dead, stale or wide."""
     with waiting(f"scanning {repository.name}"):
-        there = suppressed_in(one, repository, baselines)
+        there = suppressed_in(candidate, repository, baselines)
     noted = [suppression for suppression in there.listed if suppression.note]
     say(f"{repository.name}  {numbered(there.total, 'suppression')}, {len(noted)} dead, stale or wide")
     for suppression in there.listed:

@@ -115,7 +115,7 @@ def _row_lines(row: RepositoryRow) -> Iterator[str]:
 
 
 def progress_line(progress: Progress, total: int, seconds: float, found: str) -> str:
-    """`412 of 10000 repositories, 37 a minute, about 4 h 19 min left; …`."""
+    """Return a line such as `412 of 10000 repositories, 37 a minute, about 4 h 19 min left; …`."""
     rate = progress.done / seconds * 60
     return f"{progress.done} of {total} repositories, {rate:.0f} a minute{_left(total - progress.done, rate)}; {found}"
 
@@ -169,16 +169,18 @@ def refuse_others(options: argparse.Namespace, foreign: Sequence[str], allowed: 
         raise InputError(f"{printable(foreign[0])}: {why}; leave it out, or name one repository")
     # There is nothing else to leave out.
     allowed = {*allowed, "only"} if options.gitleaks_only == REPOS else allowed
-    for one in TAKEN:
-        if one.name not in allowed and getattr(options, one.setting):
-            raise InputError(f"{one.short}: {why}, and it says nothing of them; leave it out, or name one repository")
+    for option in TAKEN:
+        if option.name not in allowed and getattr(options, option.setting):
+            raise InputError(
+                f"{option.short}: {why}, and it says nothing of them; leave it out, or name one repository"
+            )
     if not options.gitleaks_real_repo:
         named = next(name for name in LIST_SETTINGS if getattr(options, name) is not None)
         raise InputError(f"--{named.replace('_', '-')}: is for many repositories; name them with --repo @FILE")
 
 
 def root_of(options: argparse.Namespace) -> Root:
-    """Where a line is read: in this folder, with no other settings than its own."""
+    """Return the root of a line: this folder, with no other settings than those of the line."""
     here = Path.cwd()
     values = {**vars(options), "gitleaks_only": REPOS}
     return Root(here, None, lambda _: None, values.get, here)

@@ -126,7 +126,7 @@ def _repository(options: argparse.Namespace, read: ReadLabels) -> RealRepository
 
 
 def _location(repository: RealRepository, path: Path) -> str:
-    """Where a repository is, as a file of labels says it: relative to the file, and of a URL without credentials."""
+    """Return the location of a repository for a file of labels: relative to the file, a URL without credentials."""
     local = local_path(repository.location)
     if local is None:
         return shown(repository.location)

@@ -115,7 +115,7 @@ def _undone(read: ReadLabels, undo: list[tuple[LabelledFinding, ...]], terminal:
     if not undo or not read.labels:
         terminal.say("nothing to undo in this session")
         return read
-    before = {one.id: one for one in undo.pop()}
+    before = {finding.id: finding for finding in undo.pop()}
     restored = replace(read.labels, findings=tuple(before.get(finding.id, finding) for finding in read.labels.findings))
     return write_labels(read, restored)
 
@@ -135,15 +135,17 @@ def _show(group: Group, waiting: int, context: Context, terminal: Terminal) -> N
 
 def _show_lines(group: Group, context: Context, terminal: Terminal, *, reveal: bool) -> None:
     shown = group.findings[:CONTEXTS_AT_MOST]
-    for one, lines in zip(shown, context.around(shown), strict=True):
-        terminal.say(_place(one))
+    for finding, lines in zip(shown, context.around(shown), strict=True):
+        terminal.say(_place(finding))
         for line in lines:
-            terminal.say(f"  {'>' if line.is_reported else ' '} {line.number:>5}  {_text(line, one, reveal=reveal)}")
+            terminal.say(
+                f"  {'>' if line.is_reported else ' '} {line.number:>5}  {_text(line, finding, reveal=reveal)}"
+            )
         if not lines:
             terminal.say("    its file cannot be shown")
     if not reveal:
-        for one in group.findings[CONTEXTS_AT_MOST:PLACES_AT_MOST]:
-            terminal.say(_place(one))
+        for finding in group.findings[CONTEXTS_AT_MOST:PLACES_AT_MOST]:
+            terminal.say(_place(finding))
         if len(group.findings) > PLACES_AT_MOST:
             terminal.say(f"and {len(group.findings) - PLACES_AT_MOST} more places")
 

@@ -30,21 +30,21 @@ def run(arguments: Sequence[str]) -> int:
 
 def _tried(options: argparse.Namespace) -> int:
     repositories = real_repositories(options.repositories, Path.cwd(), ())
-    with single_candidate(settings_of(options), progress) as one:
-        say(one.title)
-        rule = rule_named(one, options.rule)
+    with single_candidate(settings_of(options), progress) as candidate:
+        say(candidate.title)
+        rule = rule_named(candidate, options.rule)
         with waiting(f"testing {rule.id}"):
-            tests = list(rule_tests(one, rule))
+            tests = list(rule_tests(candidate, rule))
         for test in tests:
             say(f"{'passed' if test.passes else 'FAILED'}  {rule.id}  {test.said}")
         for repository in repositories:
-            _say_new(one, options.rule, repository)
+            _say_new(candidate, options.rule, repository)
     return PASSED if all(test.passes for test in tests) else FAILED
 
 
-def _say_new(one: SingleCandidate, rule_id: str, repository: RealRepository) -> None:
+def _say_new(candidate: SingleCandidate, rule_id: str, repository: RealRepository) -> None:
     with waiting(f"scanning {repository.name}"):
-        files = newly_reported(one, rule_named(one, rule_id), repository)
+        files = newly_reported(candidate, rule_named(candidate, rule_id), repository)
     places = sum(file.places for file in files)
     say(
         f"new  {repository.name}  {places} places in {len(files)} files"

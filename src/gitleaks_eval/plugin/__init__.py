@@ -31,19 +31,15 @@ LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options and their ini twins."""
-    for group, options in grouped(one for one in OPTIONS if not one.ini_only):
+    for group, options in grouped(option for option in OPTIONS if not option.ini_only):
         example = " ".join(f"{BY_NAME[name].option}={value}".rstrip("=") for name, value in group.example)
         added = parser.getgroup(f"gitleaks-eval, {group.title}", f"gitleaks-eval: {group.title}, such as {example}")
-        for one in options:
-            if one.is_flag:
-                added.addoption(one.option, action="store_true", dest=one.setting, help=one.text)
-            else:
-                action = "append" if one.repeatable else "store"
-                added.addoption(one.option, metavar=one.metavar, dest=one.setting, action=action, help=one.text)
-    for one in OPTIONS:
-        if not one.is_flag:
-            text = one.text if one.ini_only else f"as {one.option}: {one.text}"
-            parser.addini(one.setting, text, type=one.ini, default=one.ini_default)
+        for option in options:
+            added.addoption(option.option, **option.keywords)
+    for option in OPTIONS:
+        if not option.is_flag:
+            text = option.text if option.ini_only else f"as {option.option}: {option.text}"
+            parser.addini(option.setting, text, type=option.ini, default=option.ini_default)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -80,7 +80,7 @@ class Begin:
             sweep()
             folder = self._private.enter_context(private_folder())
         self._under_test += find_scanners(self._settings, self._progress, folder)
-        self._session.builds = {one.candidate.name: one.build for one in self._under_test}
+        self._session.builds = {tested.candidate.name: tested.build for tested in self._under_test}
         try:
             for candidate in self._settings.candidates:
                 if any(beside.tests for beside in self._session.beside[candidate.name]):
@@ -117,9 +117,9 @@ class Begin:
             parts.append(f"baseline {settings.baseline.name}")
         lines = [f"{title}: {' | '.join(parts)}"]
         if len(self._under_test) > 1:
-            for index, one in enumerate(self._under_test):
+            for index, tested in enumerate(self._under_test):
                 mark = " (baseline)" if index == 0 and not settings.baseline else ""
-                lines.append(f"  {one.candidate.name}{mark}: {one.title(settings.root)}")
+                lines.append(f"  {tested.candidate.name}{mark}: {tested.title(settings.root)}")
         return [printable(line) for line in lines]
 
     def _name_what_is_evaluated(self) -> None:
@@ -148,7 +148,7 @@ class Begin:
                 start_survey(self._session, candidate)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file that cannot be collected may hold checks: the run is not complete."""
+        """Note a file that cannot be collected: it may hold checks, so the run is not complete."""
         if report.failed:
             self._recorder.broken_files.append(report.nodeid)
 
@@ -208,8 +208,8 @@ class Begin:
                 settings.reports.refuse_read(names)
 
     def _judges(self) -> Iterator[str]:
-        if one := self._part.judging or self._part.pairwise:
-            used = one.settings
+        if judging := self._part.judging or self._part.pairwise:
+            used = judging.settings
             by = f"({' '.join(filter(None, (used.mode, used.model)))})"
             number = len(self._part.judging.judges) if self._part.judging else 0
             names = [f"{number} judges"] * bool(number) + ["the pairwise judge"] * bool(self._part.pairwise)
@@ -224,7 +224,7 @@ class Begin:
     def _share(self, folder: Path) -> None:
         if self._config.pluginmanager.has_plugin("terminalreporter"):
             self._watch = Watch(folder / UNDER_WAY, to_terminal())
-        titles = [self._judged_title(one) for one in self._under_test]
+        titles = [self._judged_title(tested) for tested in self._under_test]
         self._session.shared = lay_out(self._settings, self._under_test, folder, titles)
 
     def _judged_title(self, under_test: UnderTest) -> str:

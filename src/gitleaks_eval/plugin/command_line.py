@@ -95,7 +95,7 @@ def refuse_without_flag(config: pytest.Config) -> None:
         pytest.UsageError: when one stands on the command line; in addopts or the ini file they stay silent.
     """
     line = typed(config)
-    names = [one.option for one in OPTIONS if getattr(line, one.setting, None) not in (None, False)]
+    names = [option.option for option in OPTIONS if getattr(line, option.setting, None) not in (None, False)]
     if names:
         flag = JUDGES_FLAG if all(name.startswith(JUDGES_FLAG.removesuffix("s")) for name in names) else FLAG
         raise pytest.UsageError(f"{', '.join(names)}: nothing is evaluated without {flag}; add {flag}")

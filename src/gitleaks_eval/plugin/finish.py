@@ -203,8 +203,8 @@ class Finish:
             add_to_job_summary(comparison_comment(self._compared) + b"\n" + comparison_markdown(self._compared))
             if len(runs) > 1:
                 return reports.path / COMPARISON[1]
-        for one in runs.values() if self._compared is None else ():
-            add_to_job_summary(scorecard_markdown(one))
+        for run in runs.values() if self._compared is None else ():
+            add_to_job_summary(scorecard_markdown(run))
         return reports.path / folder / SCORECARD
 
     def _save_baseline(self, session: pytest.Session) -> None:
@@ -225,7 +225,7 @@ class Finish:
             self._written = f"{self._written} | baseline: {shown}"
 
     def _folder_of(self, name: str, *, partial: bool) -> str:
-        """Where the reports of a candidate stand: not in the baseline's place, or the next run would miss no loss."""
+        """Return the folder of a candidate's reports: not the baseline's, or the next run would miss no loss."""
         settings, run = self._settings, self._runs[name]
         folder = settings.candidate(name).folder
         if not folder and settings.baseline_path and settings.reports.is_read(settings.output / REPORT):
@@ -273,7 +273,7 @@ class Finish:
             collected = self._items.collected
             judges = self._is_full and self._items.judging and self._items.judging.judged(self._session.folder)
             if judges or any(identity.category != CONFIG_LINT for identity in collected.identities.values()):
-                self._runs = {one.candidate.name: self._run(one, collected) for one in self._under_test}
+                self._runs = {tested.candidate.name: self._run(tested, collected) for tested in self._under_test}
         return self._runs
 
     def _run(self, under_test: UnderTest, collected: Collected) -> Run:

@@ -47,7 +47,7 @@ def register_fixtures(node: pytest.Session | pytest.Module, session: Session, le
 
     # These do not ask for `request`, which pytest makes anew for each test that does.
     def evidence() -> Evidence:
-        """Where this check leaves what it expected and found; the comparison primitives take it first."""
+        """Return where this check leaves what it expected and found; the comparison primitives take it first."""
         left.evidence = Evidence()
         return left.evidence
 

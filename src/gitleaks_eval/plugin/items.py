@@ -116,7 +116,7 @@ class Items:
         wanted = _asked_for(config)
         if collection_path in wanted:
             return collection_path in FOLDERS and not self.collects(collection_path)
-        on_the_way = any(collection_path in one.parents for one in wanted)
+        on_the_way = any(collection_path in path.parents for path in wanted)
         if on_the_way:
             self._only_passed.add(collection_path)
         return not on_the_way
@@ -239,7 +239,9 @@ class Items:
         selected = collected.identities.values()
         self.session.start(selected)
         # What users wrote of their rules is one scan of its own.
-        asked = {one.candidate for one in selected if one.category == SURVEY and one.check_id != TEST}
+        asked = {
+            identity.candidate for identity in selected if identity.category == SURVEY and identity.check_id != TEST
+        }
         for candidate in self.session.settings.candidates:
             if candidate.name in asked:
                 start_survey(self.session, candidate)

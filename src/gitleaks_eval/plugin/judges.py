@@ -87,7 +87,7 @@ class JudgeHooks:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Judges come after the checks."""
+        """Put the judges behind the checks."""
         items.sort(key=lambda item: _case(item) is not None)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
@@ -97,7 +97,7 @@ class JudgeHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Only selected judges call; where they are too many, nothing begins."""
+        """Select the judges that call; where they are too many, nothing begins."""
         names = {item.stash[CASE].name for item in session.items if CASE in item.stash}
         if not hasattr(session.config, "workerinput"):
             self._select(names)
@@ -108,7 +108,7 @@ class JudgeHooks:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Where workers collect: what one of them has selected, before the first test is run."""
+        """Select what a worker has collected, before the first test is run."""
         tests = (nodeid.partition(JUDGE_NODE) for nodeid in ids)
         self._select({name.removesuffix("]") for _, is_ours, name in tests if is_ours})
 

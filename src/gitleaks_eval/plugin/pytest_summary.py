@@ -38,8 +38,8 @@ class PytestSummary:
         if not terminalreporter.hasopt("f") or config.getoption("no_summary") or config.option.force_short_summary:
             return
         failed = terminalreporter.stats.get("failed", [])
-        self._failed = [one for one in failed if _properties(one).get("message")]
-        self._replace(terminalreporter, "failed", [one for one in failed if one not in self._failed])
+        self._failed = [report for report in failed if _properties(report).get("message")]
+        self._replace(terminalreporter, "failed", [report for report in failed if report not in self._failed])
 
     def put_back(self, terminal: pytest.TerminalReporter) -> None:
         """Print what the short summary has not: failures with their messages, and what did not apply."""
@@ -93,5 +93,5 @@ def _from_here(config: pytest.Config, nodeid: str) -> str:
 def _not_applicable_lines(terminal: pytest.TerminalReporter) -> list[str]:
     """Return each check that did not apply, with the reason and in how many scenarios."""
     found = (_properties(report) for report in terminal.stats.get("not applicable", ()))
-    counts = Counter((str(one.get("check_id", "")), str(one.get("message", ""))) for one in found)
+    counts = Counter((str(check.get("check_id", "")), str(check.get("message", ""))) for check in found)
     return [printable(f"N/A [{count}] {name}: {reason}") for (name, reason), count in counts.items()]

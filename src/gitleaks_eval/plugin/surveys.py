@@ -41,7 +41,7 @@ def register_survey_fixtures(module: pytest.Module, session: Session, left: Left
         return verdict_of(session, session.settings.candidate(case.candidate), case)
 
     def evidence() -> Evidence:
-        """Where the message of the test is left."""
+        """Return where the message of the test is left."""
         left.evidence = Evidence()
         return left.evidence
 

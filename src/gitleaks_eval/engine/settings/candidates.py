@@ -101,7 +101,7 @@ def _scanner_choices(root: Root) -> list[tuple[str, ScannerChoice]]:
         refuse_beside(root, "--gitleaks-binary", "the binary has the version it has", ["version"])
     ways = [given(root, name) for name in ("binary", "version")]
     # The command line goes before the ini file, also when the two name different ways.
-    for way in sorted((one for one in ways if one), key=lambda one: one.named_by.startswith("ini")):
+    for way in sorted((way for way in ways if way), key=lambda way: way.named_by.startswith("ini")):
         if way is ways[0]:
             return [("", ScannerChoice(binary=named_binary(way.path(), way.named_by), named_by=way.named_by))]
         return [_version(text, way.named_by) for text in _texts(way)]
@@ -141,7 +141,7 @@ def _texts(value: Given) -> list[str]:
 
 
 def _shortest_suffixes(texts: Sequence[str], base: Path, named_by: str) -> list[str]:
-    """For each path its shortest ending that no other has: `base/.gitleaks.toml` and `head/.gitleaks.toml`."""
+    """Return for each path its shortest ending that no other has: `base/.gitleaks.toml` and `head/.gitleaks.toml`."""
     paths = [PurePath(text) if text in {BUILTIN, OWN} else named_path(text, base, named_by).resolve() for text in texts]
     names = []
     for path in paths:
@@ -244,7 +244,7 @@ def _typed(table: Mapping[str, Any], key: str, kind: type, place: str) -> Any:
 
 
 def _checked(candidates: Iterable[Candidate], same: str) -> tuple[Candidate, ...]:
-    """The candidates with their folders; their names are parts of node ids, and one that is alone may have none."""
+    """Return the candidates with their folders; a name is part of node ids, and a candidate alone may have none."""
     checked = tuple(candidates)
     seen: dict[str, str] = {}
     for candidate in checked:
@@ -255,11 +255,11 @@ def _checked(candidates: Iterable[Candidate], same: str) -> tuple[Candidate, ...
         if name or len(checked) > 1:
             _check_name(name)
     folders = _folders([candidate.name for candidate in checked])
-    return tuple(replace(one, folder=folder) for one, folder in zip(checked, folders, strict=True))
+    return tuple(replace(candidate, folder=folder) for candidate, folder in zip(checked, folders, strict=True))
 
 
 def folder_name(name: str) -> str:
-    """A name as one visible folder that every file system takes: `base/.gitleaks.toml` is `base-gitleaks.toml`."""
+    """Return a name as a visible folder that every file system takes: `base/.gitleaks.toml` is `base-gitleaks.toml`."""
     parts = (part.strip(".-") for part in re.split(r"[^\w.@+-]+", name))
     return "-".join(filter(None, parts))[:FOLDER_AT_MOST].rstrip(".-") or "candidate"
 
@@ -270,7 +270,7 @@ def _folders(names: Iterable[str]) -> list[str]:
     for name in names:
         stem = folder_name(name) if name else ""
         numbered = chain([stem], (f"{stem}-{number}" for number in count(2)))
-        folder = next(one for one in numbered if not one or one.casefold() not in used)
+        folder = next(name for name in numbered if not name or name.casefold() not in used)
         used.add(folder.casefold())
         folders.append(folder)
     return folders

@@ -5,7 +5,7 @@ Another option is one more entry; what reads its value calls `given` with its na
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 PREFIX = "--gitleaks-"
 FLAG = f"{PREFIX}eval"
@@ -49,6 +49,14 @@ class Option(NamedTuple):
     def is_flag(self) -> bool:
         """Whether it takes no value."""
         return not self.metavar
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What an argument parser is told of it."""
+        if self.is_flag:
+            return {"dest": self.setting, "action": "store_true", "help": self.text}
+        action = "append" if self.repeatable else "store"
+        return {"dest": self.setting, "action": action, "metavar": self.metavar, "help": self.text}
 
     @property
     def text(self) -> str:
@@ -218,7 +226,7 @@ _UNDER_TEST = ("eval", "binary", "version", "config", "args")
 _ASKED = ("scenarios", "corpus", "real_repo", "real_repo_disk", "only", "seed", "analysis", "findings")
 _COMPARED = ("compare", "baseline", "save_baseline", "fail_on")
 _ACCEPTED = ("accept", "yes", "why")
-_JUDGES = (*(one.name for one in OPTIONS if one.name.startswith("judge")), "evaluation_mode")
+_JUDGES = (*(option.name for option in OPTIONS if option.name.startswith("judge")), "evaluation_mode")
 # The last takes those that no other has.
 GROUPS = (
     Group("what is under test", frozenset(_UNDER_TEST), (("eval", ""), ("version", "8.18.4"))),
@@ -228,20 +236,20 @@ GROUPS = (
     Group("judges", frozenset(_JUDGES), (("judges", ""), ("judge_mode", "heuristic"))),
     Group("the run and its reports", frozenset(), (("output", "results"), ("scan_timeout", "60"))),
 )
-BY_NAME = {one.name: one for one in OPTIONS}
+BY_NAME = {option.name: option for option in OPTIONS}
 
 
 def grouped(options: Iterable[Option]) -> Iterator[tuple[Group, list[Option]]]:
-    """These options by the group that they stand in; none that would be empty."""
+    """Yield each group with those of these options that stand in it; no group that would be empty."""
     left = list(options)
     for group in GROUPS:
-        of_group = [one for one in left if one.name in group.names or group is GROUPS[-1]]
-        left = [one for one in left if one not in of_group]
+        of_group = [option for option in left if option.name in group.names or group is GROUPS[-1]]
+        left = [option for option in left if option not in of_group]
         if of_group:
             yield group, of_group
 
 
-WITH_VALUE = frozenset(one.option for one in OPTIONS if not one.ini_only and not one.is_flag)
+WITH_VALUE = frozenset(option.option for option in OPTIONS if not option.ini_only and not option.is_flag)
 
 
 def as_markdown() -> Iterator[str]:
@@ -255,10 +263,11 @@ def as_markdown() -> Iterator[str]:
     yield ""
     yield "| option | meaning | default |"
     yield "|---|---|---|"
-    for one in OPTIONS:
-        shown = one.option if one.is_flag else f"{one.option}={one.metavar}"
-        name = f"ini `{one.setting}`" if one.ini_only else f"`{shown}`"
-        yield f"| {_cell(name)} | {_cell(one.help)} | {_cell(one.default or ('off' if one.is_flag else 'none'))} |"
+    for option in OPTIONS:
+        shown = option.option if option.is_flag else f"{option.option}={option.metavar}"
+        name = f"ini `{option.setting}`" if option.ini_only else f"`{shown}`"
+        default = option.default or ("off" if option.is_flag else "none")
+        yield f"| {_cell(name)} | {_cell(option.help)} | {_cell(default)} |"
 
 
 def _cell(text: str) -> str:

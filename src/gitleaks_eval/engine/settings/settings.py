@@ -70,7 +70,7 @@ class Settings:
 
     @classmethod
     def of(cls, folder: Path | None = None, **options: Any) -> "Settings":
-        """Settings from options as the command line has them: `Settings.of(version="8.30.1", config="x.toml")`.
+        """Build settings from options as the command line has them: `Settings.of(version="8.30.1", config="x.toml")`.
 
         Paths, and the configuration where none is named, are looked for from `folder` (the current one).
 
@@ -178,7 +178,7 @@ def read_settings(root: Root, *, reads_reports: bool = False) -> Settings:
 
 
 def report_folder(root: Root) -> ReportFolder:
-    """Where the reports go, and what the run reads that may be in there.
+    """Return where the reports go, and what the run reads that may be in there.
 
     Raises:
         InputError: when it is no folder.
