@@ -214,6 +214,20 @@ def test_a_survey_is_whole_only_while_no_entry_may_hide_anything(status: str, sa
     assert judged(EntryResult(DOCS, status, 9, 9)).whole == (said == "whole")
 
 
+def test_the_first_screen_names_what_hides_places_then_five_others_and_counts_the_rest() -> None:
+    others = [
+        EntryResult(replace(SAMPLE, text=f"w{number}", address=("x", number)), "live", 1, 8) for number in range(7)
+    ]
+    coverage = judged(*others, EntryResult(DOCS, "live", 8, 8), seen=places(3))
+    lines = list(coverage.hides_places)
+    assert lines[0] == "my.toml:11 allowlists[0].paths[0] ^docs/: hides 3 of 40 places"
+    assert len(lines) == 7
+    assert all(line.endswith("silences 1 of 8 rules of those that can hold it") for line in lines[1:6])
+    assert lines[6] == "2 more entries that hide no usual place; scorecard.md has them"
+    # The sentence of numbers names what is switched off.
+    assert list(judged(EntryResult(OFF, "live", 1, 8)).hides_places) == []
+
+
 def test_where_a_rule_never_fires_and_no_entry_is_to_blame_the_survey_is_not_whole() -> None:
     silent = RuleResult("s0", own=False, samples=5, found=0, status="never_fires")
     assert not judged(rules=firing(silent)).whole
