@@ -52,7 +52,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Accept entries of the configuration instead of running tests, where that is asked for."""
     if not config.getoption("gitleaks_accept") or config.getoption("help", default=False):
         return None
-    from gitleaks_eval.plugin.accepting import accept_entries  # noqa: PLC0415 - as `activate` below
+    from gitleaks_eval.plugin.activate import accept_entries  # noqa: PLC0415 - as `activate` below
 
     return accept_entries(config)
 

@@ -1,7 +1,8 @@
-"""Decide what takes part in this process, from the options; loaded only where something does."""
+"""Decide what takes part in this process, from the options, or accept entries instead; loaded only where it does."""
 
 import pickle
 import signal
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,10 @@ import pytest
 
 from gitleaks_eval.checks.marked import category_marker
 from gitleaks_eval.config.names import NAMES
-from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.private_folder import stay_in
 from gitleaks_eval.core.process import die_with_parent
+from gitleaks_eval.engine.acceptance.accepting import accept, asked_at_terminal
 from gitleaks_eval.engine.scan.shared import Shared
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.session.targets import load_subjects
@@ -72,6 +74,26 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
     for kind in (RULES, PLACES, ENTRIES):
         config.addinivalue_line("markers", f"{kind}: the tests of {kind} of the configuration under test")
+
+
+def accept_entries(config: pytest.Config) -> int:
+    """Accept the entries of the configuration under test; the exit status.
+
+    Raises:
+        pytest.UsageError: when what the user gave is wrong on sight, or nothing can be written.
+    """
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if capture:
+        # Else what is typed is not read.
+        capture.suspend_global_capture(in_=True)
+    try:
+        asked = asked_at_terminal(config.getoption("gitleaks_why") or "", asks=not config.getoption("gitleaks_yes"))
+        return accept(read_settings(effective_root(config)), asked)
+    except InputError as error:
+        raise pytest.UsageError(str(error)) from None
+    except EvaluationError as error:
+        sys.stderr.write(f"gitleaks-eval accept: {error}\n")
+        return pytest.ExitCode.TESTS_FAILED
 
 
 def _with_named(settings: Settings, config: pytest.Config) -> Settings:

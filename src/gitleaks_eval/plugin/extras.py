@@ -16,9 +16,8 @@ from gitleaks_eval.engine.survey.config_faults import FAULTS, Fault
 from gitleaks_eval.engine.survey.without_entries import accepted_finding, accepted_in
 from gitleaks_eval.plugin.fixtures import parameters_of, register_parameter
 from gitleaks_eval.plugin.folders import LINT, REAL, SURVEYS
-from gitleaks_eval.plugin.own_tests import OwnTest
 from gitleaks_eval.plugin.state import IDENTITY
-from gitleaks_eval.plugin.surveys import excuse_survey
+from gitleaks_eval.plugin.surveys import OwnTest, excuse_survey
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
 from gitleaks_eval.scoring.expected_failures import AS_IN_BASELINE, TO_REVIEW
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,6 @@ from gitleaks_eval.judges.verdict import Combined, Judged, combine
 from gitleaks_eval.plugin.command_line import is_typed, selects, selects_checks
 from gitleaks_eval.plugin.folders import is_ours
 from gitleaks_eval.plugin.items import Items
-from gitleaks_eval.plugin.junit import add_suite_properties
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.pytest_summary import PytestSummary
 from gitleaks_eval.reports.comparison.compared import Compared, comparison_markdown
@@ -120,7 +119,7 @@ class Finish:
                 with self._under_way("asking the judge of pairs"):
                     self._compared = self._items.pairwise.judged(self._session, self._compared, runs)
             self._fail(session)
-        add_suite_properties(self._config, runs)
+        _add_suite_properties(self._config, runs)
         if self._is_full:
             with self._under_way("writing the reports"):
                 self._write(session, self._write_all)
@@ -304,6 +303,32 @@ class Finish:
             accepted = self._recorder.accepted
             self._reasons = why_failing(self._runs, self._compared, judged, accepted=accepted, **of_settings)
             session.exitstatus = pytest.ExitCode.TESTS_FAILED if self._reasons else pytest.ExitCode.OK
+
+
+def _add_suite_properties(config: pytest.Config, runs: Mapping[str, Run]) -> None:
+    """Add decision, scores, scanner and configuration of each candidate to a JUnit file, where there is to be one."""
+    # What the fixture `record_testsuite_property` calls; it has no name that is public.
+    writers = [
+        add
+        for get_plugin in config.pluginmanager.get_plugins()
+        if (add := getattr(get_plugin, "add_global_property", None))
+    ]
+    for add in writers:
+        for name, run in runs.items():
+            for key, value in _suite_properties(run):
+                add(".".join(filter(None, ("gitleaks_eval", printable(name), key))), printable(value))
+
+
+def _suite_properties(run: Run) -> Iterator[tuple[str, str]]:
+    card, scanner = run.scorecard, run.scanner
+    yield "decision", card.guarded_decision or "none: only a part of the checks was selected"
+    yield "documented_decision", card.decision or "none: only a part of the checks was selected"
+    yield "score", f"{card.score.normalized:.2f}"
+    yield "applicable_rate", f"{card.score.applicable_rate:.4f}"
+    for key in ("name", "version", "source", "sha256"):
+        yield f"scanner_{key}", str(scanner[key] or "not known")
+    yield "config", str(scanner["config"] or "not known")
+    yield "config_sha256", str(scanner["config_sha256"] or "not known")
 
 
 def _print(terminal: pytest.TerminalReporter, title: str, lines: Iterable[Line]) -> None:

@@ -35,9 +35,15 @@ from gitleaks_eval.plugin.outcome import (
     without_ours,
     without_source,
 )
-from gitleaks_eval.plugin.own_tests import OwnTest, OwnTests, own_files, own_tests
 from gitleaks_eval.plugin.state import COLLECTED, IDENTITY, ITEMS, TakingPart
-from gitleaks_eval.plugin.surveys import register_survey_fixtures, survey_identity
+from gitleaks_eval.plugin.surveys import (
+    OwnTest,
+    OwnTests,
+    own_files,
+    own_tests,
+    register_survey_fixtures,
+    survey_identity,
+)
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 
