@@ -181,9 +181,7 @@ def refuse_others(options: argparse.Namespace, foreign: Sequence[str], allowed: 
 
 def root_of(options: argparse.Namespace) -> Root:
     """Return the root of a line: this folder, with no other settings than those of the line."""
-    here = Path.cwd()
-    values = {**vars(options), "gitleaks_only": REPOS}
-    return Root(here, None, lambda _: None, values.get, here)
+    return Root.of_options({**vars(options), "gitleaks_only": REPOS}, Path.cwd())
 
 
 def list_settings(root: Root) -> Settings:

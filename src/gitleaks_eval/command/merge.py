@@ -36,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
             add_option(parser, option)
     parser.add_argument("--parquet", action="store_true", help=PARQUET_TEXT)
     options = parser.parse_args(arguments)
-    root = Root(Path.cwd(), None, lambda _: None, vars(options).get, Path.cwd())
+    root = Root.of_options(vars(options), Path.cwd())
     return told(NAME, lambda: _merged(root, [Path(name) for name in options.files]))
 
 

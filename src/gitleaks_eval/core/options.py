@@ -1,6 +1,6 @@
 """Where settings come from: the command line, and the ini file of the full run."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,11 @@ class Root:
     getini: Callable[[str], Any]
     getoption: Callable[[str], Any]
     invocation: Path
+
+    @classmethod
+    def of_options(cls, options: Mapping[str, Any], folder: Path) -> "Root":
+        """Return where settings come from in this folder: options alone, without an ini file."""
+        return cls(folder, None, lambda _: None, options.get, folder)
 
 
 @dataclass(frozen=True, slots=True)

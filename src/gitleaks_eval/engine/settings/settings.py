@@ -85,7 +85,7 @@ class Settings:
             f"gitleaks_{name}": [value] if name in REPEATED and isinstance(value, str) else value
             for name, value in texts.items()
         }
-        return read_settings(Root(root, None, lambda _: None, values.get, root))
+        return read_settings(Root.of_options(values, root))
 
     def candidate(self, name: str) -> Candidate:
         """Return the candidate of this name."""

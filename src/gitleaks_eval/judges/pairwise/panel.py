@@ -52,29 +52,34 @@ def judge_pairs(pairs: Sequence[Compared], panel: PairPanel) -> tuple[list[PairV
         EvaluationError: for a fault of our own.
     """
     prepared = [_prepared(compared, panel) for compared in pairs]
-    if panel.settings.mode == HEURISTIC:
-        return _by_numbers(pairs, prepared, panel)
     questions = {
         (number, order): question
         for number, asked in enumerate(prepared)
         if not isinstance(asked, PairVerdict)
         for order, question in zip(ORDERS, asked, strict=True)
     }
-    done = put(questions, panel.settings, panel.trace_id, panel.planted)
-    verdicts, calls = [], []
+    heuristic = panel.settings.mode == HEURISTIC
+    done = None if heuristic else put(questions, panel.settings, panel.trace_id, panel.planted)
+    verdicts: list[PairVerdict] = []
+    calls: list[Call] = []
     for number, (compared, asked) in enumerate(zip(pairs, prepared, strict=True)):
         if isinstance(asked, PairVerdict):
             verdicts.append(asked)
-            continue
-        replies = {order: done.by_question[number, order] for order in ORDERS}
-        prompts = {order: question.prompt for order, question in zip(ORDERS, asked, strict=True)}
-        verdict = _verdict(compared, replies, prompts, panel)
-        verdicts.append(replace(verdict, warnings=tuple(dict.fromkeys(done.warnings))))
-        calls += [
-            call_of(COMPARISON, reply, verdict.score, panel.trace_id, _named(compared.pair, order))
-            for order in ORDERS
-            for reply in replies[order]
-        ]
+        elif done is None:
+            verdict = _by_numbers(compared, panel)
+            verdicts.append(verdict)
+            named = _named(compared.pair, ORDERS[0])
+            calls.append(computed_call(PAIRWISE, COMPARISON, verdict.score, verdict.score, panel.trace_id, named))
+        else:
+            replies = {order: done.by_question[number, order] for order in ORDERS}
+            prompts = {order: question.prompt for order, question in zip(ORDERS, asked, strict=True)}
+            verdict = _verdict(compared, replies, prompts, panel)
+            verdicts.append(replace(verdict, warnings=tuple(dict.fromkeys(done.warnings))))
+            calls += [
+                call_of(COMPARISON, reply, verdict.score, panel.trace_id, _named(compared.pair, order))
+                for order in ORDERS
+                for reply in replies[order]
+            ]
     return verdicts, calls
 
 
@@ -192,31 +197,19 @@ def _preferred(score: int) -> str:
     return TIE if score == NO_MATTER else CANDIDATE if score > NO_MATTER else BASELINE
 
 
-def _by_numbers(
-    pairs: Sequence[Compared], prepared: Sequence["tuple[Question, ...] | PairVerdict"], panel: PairPanel
-) -> tuple[list[PairVerdict], list[Call]]:
-    verdicts, calls = [], []
-    for compared, asked in zip(pairs, prepared, strict=True):
-        if isinstance(asked, PairVerdict):
-            verdicts.append(asked)
-            continue
-        opinion = opinion_of(compared)
-        verdicts.append(
-            PairVerdict(
-                SCORED,
-                HEURISTIC,
-                preferred=_preferred(opinion.score),
-                score=opinion.score,
-                confidence=opinion.confidence,
-                low_confidence=opinion.confidence < LOW_CONFIDENCE,
-                heuristic_score=opinion.score,
-                reasoning=f"Heuristic: {opinion.reasoning}",
-                trace_id=panel.trace_id,
-            )
-        )
-        named = _named(compared.pair, ORDERS[0])
-        calls.append(computed_call(PAIRWISE, COMPARISON, opinion.score, opinion.score, panel.trace_id, named))
-    return verdicts, calls
+def _by_numbers(compared: Compared, panel: PairPanel) -> PairVerdict:
+    opinion = opinion_of(compared)
+    return PairVerdict(
+        SCORED,
+        HEURISTIC,
+        preferred=_preferred(opinion.score),
+        score=opinion.score,
+        confidence=opinion.confidence,
+        low_confidence=opinion.confidence < LOW_CONFIDENCE,
+        heuristic_score=opinion.score,
+        reasoning=f"Heuristic: {opinion.reasoning}",
+        trace_id=panel.trace_id,
+    )
 
 
 def opinion_of(compared: Compared) -> Opinion:
