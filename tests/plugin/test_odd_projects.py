@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import SHIPPED, copied_package
-from corpus import KEY, TOKEN, analysed_corpus, outcomes, report, write_truth
+from corpus import KEY, OWN_CHECK, TOKEN, analysed_corpus, outcomes, report, write_truth
 
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.plugin.folders import FOLDERS
@@ -180,6 +180,18 @@ def test_a_projects_naming_rules_do_not_hide_the_shipped_checks(
     pytester.makeini(f"[pytest]\n{setting}\n")
     assert pytester.runpytest_subprocess("--gitleaks-eval", *options).ret == 0
     assert report(pytester)["summary"]["total_checks"] == 78
+
+
+@pytest.mark.parametrize("arguments", [["test_own.py"], ["--gitleaks-eval", "test_own.py"]], ids=["named", "flag"])
+def test_a_conftest_may_load_the_plugin(
+    pytester: pytest.Pytester, options: list[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeconftest("pytest_plugins = ['gitleaks_eval.plugin']")
+    pytester.makepyfile(test_own=OWN_CHECK)
+    result = pytester.runpytest_subprocess(*options, *arguments)
+    assert result.ret == 0
+    result.assert_outcomes(passed=2)
 
 
 def test_showing_something_overwrites_no_report(pytester: pytest.Pytester, options: list[str]) -> None:

@@ -32,7 +32,14 @@ MATCHING = ("keyword", "markexpr")
 
 def typed(config: pytest.Config) -> Namespace:
     """Return what the command line alone says, without addopts."""
-    return config.stash[PARSER].parse_known_args(config.invocation_params.args)
+    return parsed(config, config.invocation_params.args)
+
+
+def parsed(config: pytest.Config, arguments: Sequence[str | os.PathLike[str]]) -> Namespace:
+    """Return what these arguments say to pytest."""
+    parser = config.stash.get(PARSER, None)
+    # Where a conftest.py loads this plugin, it came too late for the parser.
+    return parser.parse_known_args(arguments) if parser else config.option
 
 
 def is_typed(config: pytest.Config) -> bool:

@@ -13,13 +13,13 @@ from gitleaks_eval.engine.settings.settings import begin_reports
 from gitleaks_eval.plugin.command_line import (
     MATCHING,
     NARROWING,
-    PARSER,
     SHOWING,
     as_meant,
     brought_showing,
     found_around,
     has_any,
     is_typed,
+    parsed,
     typed,
 )
 from gitleaks_eval.plugin.folders import is_shipped
@@ -56,7 +56,7 @@ def effective_root(config: pytest.Config) -> Root:
     start = invocation / rootdir if rootdir else invocation
     overrides = (f"--override-ini={setting}" for setting in config.getoption("override_ini") or ())
     found = found_around(*overrides, str(start))
-    addopts = config.stash[PARSER].parse_known_args(found.getini("addopts"))
+    addopts = parsed(config, found.getini("addopts"))
 
     def getoption(name: str) -> Any:
         return config.getoption(name) or getattr(addopts, name, None)
