@@ -70,6 +70,16 @@ def test_options_that_are_not_typed_wait_for_the_flag_in_silence(
     assert "gitleaks-eval:" not in result.stdout.str()
 
 
+def test_a_file_of_arguments_is_read_before_a_test_removes_it(
+    pytester: pytest.Pytester, run: Run, options: list[str]
+) -> None:
+    (pytester.path / "arguments.txt").write_text("\n".join(["--gitleaks-eval", *options, "test_own.py"]), "utf-8")
+    pytester.makepyfile(test_own="import os\ndef test_own():\n    os.remove('arguments.txt')\n")
+    result = run("@arguments.txt")
+    assert result.ret == 0
+    assert not report(pytester)["partial"]
+
+
 # A path behind a space.
 
 

@@ -22,7 +22,7 @@ from gitleaks_eval.engine.settings.selection import DEFAULT, ENTRIES, PLACES, RU
 from gitleaks_eval.engine.settings.selection import SURVEYS as SURVEY_KINDS
 from gitleaks_eval.engine.settings.settings import Settings, begin_reports, read_settings
 from gitleaks_eval.plugin.begin import Begin
-from gitleaks_eval.plugin.command_line import is_narrowed, only_shows
+from gitleaks_eval.plugin.command_line import TYPED, is_narrowed, only_shows, typed
 from gitleaks_eval.plugin.folders import SURVEYS, is_shipped
 from gitleaks_eval.plugin.items import register_items
 from gitleaks_eval.plugin.judges import begin_judging, register_judges
@@ -37,6 +37,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     Raises:
         pytest.UsageError: when something that the user gave is wrong on sight.
     """
+    # Now that all plugins are there, and before a test removes an `@file`.
+    config.stash[TYPED] = typed(config)
     # Before anything private is on the disk: a corpus may be cloned here.
     _stop_on_signals()
     worker_input = getattr(config, "workerinput", None)

@@ -13,6 +13,7 @@ from gitleaks_eval.engine.settings.options import FLAG, JUDGES_FLAG, OPTIONS, WI
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, JUDGES, LINT, REAL, SURVEYS, is_shipped
 
 PARSER: pytest.StashKey[pytest.Parser] = pytest.StashKey()
+TYPED: pytest.StashKey[Namespace] = pytest.StashKey()
 # Options with which pytest runs no test, by their names in its namespace.
 SHOWING = {
     "collectonly": "--collect-only",
@@ -32,7 +33,7 @@ MATCHING = ("keyword", "markexpr")
 
 def typed(config: pytest.Config) -> Namespace:
     """Return what the command line alone says, without addopts."""
-    return parsed(config, config.invocation_params.args)
+    return config.stash.get(TYPED, None) or parsed(config, config.invocation_params.args)
 
 
 def parsed(config: pytest.Config, arguments: Sequence[str | os.PathLike[str]]) -> Namespace:
