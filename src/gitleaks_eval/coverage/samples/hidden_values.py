@@ -68,11 +68,6 @@ class Foreseen:
         """Whether all that it says can be foreseen."""
         return (len(self.paths), len(self.regexes)) == (len(self.allowlist.paths), len(self.allowlist.regexes))
 
-    @property
-    def sees_paths(self) -> bool:
-        """Whether it can be foreseen of every path whether it is about it."""
-        return len(self.paths) == len(self.allowlist.paths)
-
     def _hides_together(self, found: Found) -> bool:
         target = found.target(self.allowlist.target)
         said = [

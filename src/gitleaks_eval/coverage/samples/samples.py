@@ -140,7 +140,7 @@ def path_for(rule: Rule, name: str, clear: Sequence[Foreseen]) -> str:
 
 def _is_free(path: str, clear: Iterable[Foreseen]) -> bool:
     place = Found(path, "", "", "")
-    return not any(one.hides(place) if one.sees_paths else "/" in path for one in clear if one.allowlist.paths)
+    return not any(one.paths and one.hides(place) for one in clear)
 
 
 def makes(rule: Rule, seed: str, first: int = 0) -> Iterator[Made]:
