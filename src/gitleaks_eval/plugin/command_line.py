@@ -45,8 +45,7 @@ def parsed(config: pytest.Config, arguments: Sequence[str | os.PathLike[str]]) -
 
 def is_typed(config: pytest.Config) -> bool:
     """Return whether the evaluation was asked for on the command line, not by addopts."""
-    line = typed(config)
-    return bool(line.gitleaks_eval or line.gitleaks_judges)
+    return bool(flagged(typed(config)))
 
 
 def selects(config: pytest.Config) -> bool:
@@ -93,7 +92,8 @@ def adds_folders(config: pytest.Config, named: Sequence[str]) -> bool:
     """
     if any("::" in argument or is_shipped(argument) for argument in named):
         return False
-    return is_typed(config) or not typed(config).file_or_dir
+    line = typed(config)
+    return bool(flagged(line)) or not line.file_or_dir
 
 
 def refuse_without_flag(config: pytest.Config) -> None:
@@ -111,13 +111,9 @@ def refuse_without_flag(config: pytest.Config) -> None:
 
 def brought_showing(config: pytest.Config) -> list[str]:
     """Return the options of addopts that show instead of running, where the command line asks for the evaluation."""
-    line = typed(config)
-    known = config.known_args_namespace
-    return [
-        option
-        for name, option in SHOWING.items()
-        if is_typed(config) and has_any(known, [name]) and not has_any(line, [name])
-    ]
+    line, known = typed(config), config.known_args_namespace
+    brought = (SHOWING[name] for name in SHOWING if has_any(known, [name]) and not has_any(line, [name]))
+    return list(brought) if flagged(line) else []
 
 
 def refuse_showing(config: pytest.Config) -> None:
