@@ -175,7 +175,9 @@ def read_document(document: Any, text: str, path: Path, layers: tuple[int, ...])
     if document is None:
         return Beside(path, layers)
     spots = yaml_spots(text)
-    for address, problem in sorted(schema_violations("eval_file", document), key=lambda one: len(one[0]), reverse=True):
+    for address, problem in sorted(
+        schema_violations("eval_file", document), key=lambda schema_violation: len(schema_violation[0]), reverse=True
+    ):
         refuse(path, _spot(spots, address), problem)
     tests = tuple(_tests(document.get("rules") or {}, spots, path))
     listed = enumerate(document.get("accept") or ())

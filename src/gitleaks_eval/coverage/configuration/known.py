@@ -35,7 +35,7 @@ def known_build(dialect: Dialect) -> Known | None:
     ]
     if not versions:
         return None
-    older = [one for one in versions if one.numbers <= dialect.numbers]
+    older = [version for version in versions if version.numbers <= dialect.numbers]
     nearest = max(older, key=_numbers) if older else min(versions, key=_numbers)
     return Known(nearest.scanner, nearest.version or "", nearest.numbers == dialect.numbers)
 

@@ -129,12 +129,18 @@ def effective(layers: Layers, builtin: Table, dialect: Dialect) -> Effective:
         for rule_id, rule in mine.items():
             below = rules.get(rule_id)
             rules[rule_id] = _merged(rule, below) if below and dialect.merges else rule
-    targeted = [one for one in _global_allowlists(layers, dialect) if one.rule_ids]
+    targeted = [
+        global_allowlist for global_allowlist in _global_allowlists(layers, dialect) if global_allowlist.rule_ids
+    ]
     rules = {rule_id: _targeted(rule, targeted) for rule_id, rule in rules.items()}
     missing = sorted(own_rules.keys() - rules.keys())
     return Effective(
         tuple(rules[rule_id] for rule_id in sorted(rules)),
-        tuple(one for one in _global_allowlists(layers, dialect) if not one.rule_ids),
+        tuple(
+            global_allowlist
+            for global_allowlist in _global_allowlists(layers, dialect)
+            if not global_allowlist.rule_ids
+        ),
         tuple(off.get(rule_id, SwitchedOff(rule_id, None, ())) for rule_id in missing),
     )
 
@@ -223,7 +229,9 @@ def _merged(rule: Rule, below: Rule) -> Rule:
 
 
 def _targeted(rule: Rule, allowlists: Iterable[Allowlist]) -> Rule:
-    return replace(rule, allowlists=rule.allowlists + tuple(one for one in allowlists if rule.id in one.rule_ids))
+    return replace(
+        rule, allowlists=rule.allowlists + tuple(allowlist for allowlist in allowlists if rule.id in allowlist.rule_ids)
+    )
 
 
 def _global_allowlists(layers: Layers, dialect: Dialect) -> Iterator[Allowlist]:

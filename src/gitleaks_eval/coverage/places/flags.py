@@ -21,7 +21,7 @@ _BEYOND = (
 
 def flag_entries(args: Sequence[str]) -> list[Entry]:
     """Return an entry for each flag that may make the scanner look at less."""
-    return [Entry(FLAG, one.text, FLAGS, one.text, 0, _address(one)) for one in limits(args)]
+    return [Entry(FLAG, limit.text, FLAGS, limit.text, 0, _address(limit)) for limit in limits(args)]
 
 
 def flag_results(args: Sequence[str], hidden: Hidden) -> list[EntryResult]:

@@ -183,7 +183,7 @@ class _Search:
         )
         unnamed = {entry for place, found in possible.items() if not self.named(place) for entry in found}
         # One that hides other places by itself is the likelier one.
-        return max(counts, key=lambda one: (one in unnamed, one in self.by, counts[one]), default=None)
+        return max(counts, key=lambda count: (count in unnamed, count in self.by, counts[count]), default=None)
 
 
 def _codes(candidates: list[Entry]) -> dict[Entry, int]:

@@ -81,8 +81,8 @@ def in_common(entries: Iterable[Entry], other: Subject, dialect: Dialect) -> lis
 
 def entries_titled(entries: Collection[Entry]) -> str:
     """`disabledRules and 1 [[allowlists]]`: what people wrote, counted."""
-    tables = {(one.layer, _table(one)) for one in entries if one.kind != DISABLED}
-    parts = ["disabledRules"] * any(one.kind == DISABLED for one in entries)
+    tables = {(entry.layer, _table(entry)) for entry in entries if entry.kind != DISABLED}
+    parts = ["disabledRules"] * any(entry.kind == DISABLED for entry in entries)
     names = sorted(str(name) for _, (name, *_) in tables)
     parts += [f"{names.count(name)} {name}" for name in dict.fromkeys(names)]
     return " and ".join(parts)

@@ -185,8 +185,10 @@ class _Explaining:
 
     def _hidden(self, rule: Rule, hiders: Sequence[Entry], plain: Text) -> Stopped:
         if hiders:
-            what = "stop word" if all(one.kind == STOPWORD for one in hiders) else "allowlist entry"
-            return Stopped(rule.id, what, " and ".join(f"{self._title(one)} {shown_text(one)}" for one in hiders[:2]))
+            what = "stop word" if all(hider.kind == STOPWORD for hider in hiders) else "allowlist entry"
+            return Stopped(
+                rule.id, what, " and ".join(f"{self._title(hider)} {shown_text(hider)}" for hider in hiders[:2])
+            )
         if plain.content != self.text.content:
             uncommented = without_comments(self.text, self.subject.dialect.scanner)
             if rule.id in _at(self.asker.under_test(build_text(self.asker, uncommented)), uncommented):
@@ -234,9 +236,9 @@ def _how(rule: Rule, part: str, value: str) -> str:
 def _at(findings: Findings, text: Text) -> dict[str, Mapping[str, Any]]:
     """By rule, the first finding in the file, at the line where one is named."""
     found: dict[str, Mapping[str, Any]] = {}
-    for one in findings:
-        if _stands_in(one, text):
-            found.setdefault(str(one["RuleID"]), one)
+    for finding in findings:
+        if _stands_in(finding, text):
+            found.setdefault(str(finding["RuleID"]), finding)
     return found
 
 

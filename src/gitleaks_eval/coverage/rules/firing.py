@@ -163,7 +163,7 @@ class _Asking:
 
     def _mixed(self) -> list[Sample]:
         """Return the samples of usual rules once more, below each other in a file with many lines."""
-        usual = (one for rule_id in sorted(USUAL & self.samples.keys()) for one in self.samples[rule_id])
+        usual = (sample for rule_id in sorted(USUAL & self.samples.keys()) for sample in self.samples[rule_id])
         return [
             replace(one, path=self._path_of_mixed(one.rule_id), text="# settings\n" * BETWEEN + one.text)
             for one in usual
@@ -179,7 +179,7 @@ class _Asking:
         silent = [rule for rule in self._rules() if not self.found[rule.id] and rule.id not in self.instead]
         before = {rule.id: len(self.samples[rule.id]) for rule in silent}
         self._make(silent, MORE_SAMPLES, 1)
-        fresh = [one for rule in silent for one in self.samples[rule.id][before[rule.id] :]]
+        fresh = [sample for rule in silent for sample in self.samples[rule.id][before[rule.id] :]]
         if fresh:
             self._count(fresh, self.asker.under_test(self.asker.built(fresh)))
 

@@ -111,28 +111,28 @@ def judged(planted: Sequence[Planted], findings: Findings) -> list[Verdict]:
     return verdicts
 
 
-def _instead(one: Planted, reported: Iterable[set[str]]) -> str:
+def _instead(planted: Planted, reported: Iterable[set[str]]) -> str:
     """What the rule reports that is not the planted secret."""
     said = (
-        instead_text(one.rule, sample, secrets)
-        for (_, sample), secrets in zip(one.samples, reported, strict=True)
-        if secrets and one.rule
+        instead_text(planted.rule, sample, secrets)
+        for (_, sample), secrets in zip(planted.samples, reported, strict=True)
+        if secrets and planted.rule
     )
     return next(said, "")
 
 
-def _verdict(one: Planted, found: Sequence[set[str]], reports: str = "") -> Verdict:
-    test = one.test
-    if one.problem:
+def _verdict(planted: Planted, found: Sequence[set[str]], reports: str = "") -> Verdict:
+    test = planted.test
+    if planted.problem:
         inapplicable = test.kind == IGNORES and test.is_near_miss
-        return Verdict(NOT_APPLICABLE if inapplicable else FAILS, one.problem)
+        return Verdict(NOT_APPLICABLE if inapplicable else FAILS, planted.problem)
     fires = [any(is_same(test.rule_id, other) for other in ids) for ids in found]
     if test.kind == IGNORES:
         firing = [any(ids) if test.by_any else own for ids, own in zip(found, fires, strict=True)]
-        where = [name for (name, _), fired in zip(one.samples, firing, strict=True) if fired]
+        where = [name for (name, _), fired in zip(planted.samples, firing, strict=True) if fired]
         ids = sorted({other for ids, fired in zip(found, firing, strict=True) if fired for other in ids})
         return Verdict(FAILS, f"{few(ids)} fires on {few(where)}") if where else Verdict(PASSES)
-    silent = [name for (name, _), fired in zip(one.samples, fires, strict=True) if not fired]
+    silent = [name for (name, _), fired in zip(planted.samples, fires, strict=True) if not fired]
     if test.kind == FINDS:
         others = sorted({other for ids, own in zip(found, fires, strict=True) if not own for other in ids})
         instead = f"; {reports}" if reports else f"; {few(others)} fires there" if others else ""

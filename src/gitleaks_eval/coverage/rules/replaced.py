@@ -133,7 +133,7 @@ def own_rules(subject: Subject) -> Effective:
 def _replaced(rule_id: str, found: Sequence[set[str]], *, in_force: bool) -> Replaced:
     own = sum(any(is_same(rule_id, one) for one in ids) for ids in found)
     others = Counter(one for ids in found for one in ids if not is_same(rule_id, one))
-    reported_as = min(others, key=lambda one: (-others[one], one)) if others and own < len(found) else None
+    reported_as = min(others, key=lambda other: (-others[other], other)) if others and own < len(found) else None
     return Replaced(rule_id, in_force, len(found), own, reported_as)
 
 

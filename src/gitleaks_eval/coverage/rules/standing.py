@@ -88,7 +88,7 @@ def standing_of(
     if subject.builtin_problem or firing.disbelieved:
         return Standing(said={})
     title = f"{subject.dialect.scanner} {subject.dialect.version}"
-    overrides = {rule_id: one for one in subject.entries if one.kind == OVERRIDE for rule_id in one.rule_ids}
+    overrides = {rule_id: entry for entry in subject.entries if entry.kind == OVERRIDE for rule_id in entry.rule_ids}
     lost = [one for one in firing.replaced if one.is_lost]
     mended = {one.rule_id for one in lost if overrides.get(one.rule_id) in accepted}
     # What an entry replaces is accepted with that entry, all others together.
@@ -137,9 +137,9 @@ def _is_part(table: Mapping[str, Any]) -> bool:
     return value_of(table, "skipreport") is True
 
 
-def _said(one: Replaced, title: str) -> str:
-    instead = f"; reported as {one.reported_as}" if one.reported_as else ""
-    return f"{one.rule_id}: replaced, does not find what {title}'s own rule finds{instead}"
+def _said(replaced: Replaced, title: str) -> str:
+    instead = f"; reported as {replaced.reported_as}" if replaced.reported_as else ""
+    return f"{replaced.rule_id}: replaced, does not find what {title}'s own rule finds{instead}"
 
 
 def _too_many(
@@ -170,9 +170,9 @@ def _lacks(subject: Subject, firing: Firing, known: Known) -> frozenset[str]:
     silent = {NEVER_FIRES} if subject.entries else {NEVER_FIRES, REPORTED_AS}
     replaced = {one.rule_id: one for one in firing.replaced}
     unfired = {
-        one.rule_id
-        for one in firing.rules
-        if not one.own and one.status in silent and one.rule_id not in replaced and one.rule_id in fired
+        rule.rule_id
+        for rule in firing.rules
+        if not rule.own and rule.status in silent and rule.rule_id not in replaced and rule.rule_id in fired
     }
     return frozenset(absent | unfired | {one for one in replaced if not replaced[one].samples and one in fired})
 

@@ -82,15 +82,15 @@ def foreseen(allowlists: Iterable[Allowlist]) -> list[Foreseen]:
     """Make allowlists ready to be asked; a regex that cannot be foreseen, or is one too many, is left out."""
     left = REGEXES_AT_MOST
     ready = []
-    for one in allowlists:
-        paths, regexes = one.paths[:left], one.regexes[: max(0, left - len(one.paths))]
+    for allowlist in allowlists:
+        paths, regexes = allowlist.paths[:left], allowlist.regexes[: max(0, left - len(allowlist.paths))]
         left = max(0, left - len(paths) - len(regexes))
         ready.append(
             Foreseen(
-                one,
+                allowlist,
                 tuple(found for text in paths if (found := matcher(text))),
                 tuple(found for text in regexes if (found := matcher(text))),
-                tuple(word.lower() for word in one.stopwords if word),
+                tuple(word.lower() for word in allowlist.stopwords if word),
             )
         )
     return ready

@@ -105,7 +105,9 @@ def reported_instead(samples: Sequence[Sample], findings: Iterable[Mapping[str, 
 
 def instead_text(rule: Rule, sample: Sample, secrets: Iterable[str]) -> str:
     """Return `reports acme_db_password, not its value`; only words that the regex spells out are shown."""
-    fixed = [one for one in sorted(secrets) if one.lower() in rule.regex.lower() and one not in sample.value]
+    fixed = [
+        secret for secret in sorted(secrets) if secret.lower() in rule.regex.lower() and secret not in sample.value
+    ]
     return f"reports {printable(fixed[0][:SHOWN_AT_MOST]) if fixed else 'something else'}, not its value"
 
 

@@ -291,7 +291,7 @@ def problems_of(sample: Sample, rule: Rule, clear: Sequence[Foreseen]) -> int:
 
 def too_plain(samples: Iterable[Sample], rule: Rule) -> str:
     """Why it says nothing of a rule that none of these is found: no value is above its entropy; else empty."""
-    if rule.entropy and all(entropy(one.value) <= rule.entropy for one in samples):
+    if rule.entropy and all(entropy(sample.value) <= rule.entropy for sample in samples):
         return f"no value of its regex was made whose entropy is above {rule.entropy:g}"
     return ""
 

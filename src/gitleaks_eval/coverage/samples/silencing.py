@@ -106,7 +106,7 @@ def ask_entries(subject: Subject, asker: Asker) -> tuple[EntryResult, ...]:
         )
         for number, witness in enumerate(witnesses)
     )
-    return tuple(replace(one, lines=lines.get(one.entry, ())) for one in results)
+    return tuple(replace(result, lines=lines.get(result.entry, ())) for result in results)
 
 
 def hiders_of(

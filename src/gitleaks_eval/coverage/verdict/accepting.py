@@ -60,17 +60,17 @@ def accepted_entries(subject: Subject, besides: Sequence[Beside], flags: Sequenc
     An acceptance of an entry that this version of the scanner does not read is not stale.
     """
     entries = [*subject.entries, *flags]
-    accepts = [one for beside in besides for one in beside.accepts]
+    accepts = [accept for beside in besides for accept in beside.accepts]
     if not accepts:
         return Accepted({}, (), {})
     texts = {entry: entry_text(entry, subject.layers) for entry in entries}
-    by = {entry: one for entry, text in texts.items() for one in accepts if _is_about(one, entry, text)}
+    by = {entry: accept for entry, text in texts.items() for accept in accepts if _is_about(accept, entry, text)}
     newest = subject.entries_read_by(Dialect(subject.dialect.scanner, None))
     there = [(entry, entry_text(entry, subject.layers)) for entry in (*newest, *flags)]
     beside = set(acceptable(subject))
-    known = {one.entry: one for one in accepts if one.entry in beside}
+    known = {accept.entry: accept for accept in accepts if accept.entry in beside}
     # What is accepted of a build is not there for others, and stays.
-    unknown = (one for one in accepts if one.entry not in known and not is_of_build(one.entry))
+    unknown = (accept for accept in accepts if accept.entry not in known and not is_of_build(accept.entry))
     stale = tuple(one for one in unknown if not any(_is_about(one, entry, text) for entry, text in there))
     left = {entry: text for entry, text in texts.items() if entry not in by}
     return Accepted(by, stale, _instead(left, stale), known)

@@ -159,7 +159,7 @@ class Measure:
 
 def silenced_lines_text(result: EntryResult) -> str:
     """Return `silences 15 of 120 lines`; empty where it silences none."""
-    gone, of = sum(one[1] for one in result.lines), sum(one[2] for one in result.lines)
+    gone, of = sum(line[1] for line in result.lines), sum(line[2] for line in result.lines)
     return f"silences {gone} of {of} lines" if gone else ""
 
 

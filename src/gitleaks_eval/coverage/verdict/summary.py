@@ -112,9 +112,10 @@ class Tested:
             by_none = sum(one.status == status and not one.hidden_by for one in self.places.placed)
             if blamed := counts[status] - by_none:
                 hiding = most(
-                    self.titles.get((one.index, one.address)) or one.title(self.root) for one in self._hiders(status)
+                    self.titles.get((hider.index, hider.address)) or hider.title(self.root)
+                    for hider in self._hiders(status)
                 )
-                by_flags = {one.file for one in self._hiders(status)} == {FLAGS}
+                by_flags = {hider.file for hider in self._hiders(status)} == {FLAGS}
                 yield f"{blamed} {text.replace('allowlisted', 'hidden') if by_flags else text} {named(hiding)}"
             if by_none:
                 yield f"in {by_none} no rule in force finds what the scanner's own find, and no entry hides it"
@@ -137,8 +138,8 @@ def blame(entries: Iterable[Entry], root: Path) -> str:
     """The entries as people know them, the first of many."""
     return named(
         [
-            f"{shown_path(one.file, root)} {one.place}" if one.file else f"the scanner's own {one.place}"
-            for one in entries
+            f"{shown_path(entry.file, root)} {entry.place}" if entry.file else f"the scanner's own {entry.place}"
+            for entry in entries
         ]
     )
 

@@ -190,8 +190,8 @@ class _Judging:
 
     def _beside_entries(self, *, is_accepted: bool) -> list[str]:
         """What the configuration hides beside its entries: of the rules of a build it says nothing."""
-        offers = (one for one in self.standing.offers if not is_of_build(one["entry"]))
-        return [f"{one['name']} {one['said']}" for one in offers if one["accepted"] == is_accepted]
+        offers = (offer for offer in self.standing.offers if not is_of_build(offer["entry"]))
+        return [f"{offer['name']} {offer['said']}" for offer in offers if offer["accepted"] == is_accepted]
 
     def _stale(self, acceptance: Acceptance) -> Verdict:
         return Verdict(FAILS if self.strict else PASSES, stale_text(acceptance, self.root))
@@ -283,9 +283,9 @@ class _Judging:
             fails = bool(self.together)
         return Verdict(FAILS if fails else PASSES, message)
 
-    def _entry(self, one: Hiding) -> Verdict:
-        said = f"{_unmeasured(one)}; accepted: {one.accepted.why}" if one.accepted else ""
-        return Verdict(FAILS, one.fails) if one.fails else Verdict(PASSES, f"{one.name} {one.said}{said}")
+    def _entry(self, hiding: Hiding) -> Verdict:
+        said = f"{_unmeasured(hiding)}; accepted: {hiding.accepted.why}" if hiding.accepted else ""
+        return Verdict(FAILS, hiding.fails) if hiding.fails else Verdict(PASSES, f"{hiding.name} {hiding.said}{said}")
 
     def _rule_row(self, rule: RuleResult) -> dict[str, Any]:
         return {
@@ -299,9 +299,9 @@ class _Judging:
             "reason": rule.reason or None,
         }
 
-    def _entry_row(self, one: Hiding) -> dict[str, Any]:
-        result = one.result
-        file, _, line = one.name.partition("#")[0].rpartition(":")
+    def _entry_row(self, hiding: Hiding) -> dict[str, Any]:
+        result = hiding.result
+        file, _, line = hiding.name.partition("#")[0].rpartition(":")
         if result.entry.kind == FLAG:
             flags = [other.result.entry for other in self.hiding if other.result.entry.kind == FLAG]
             file, line = str(result.entry.file), str(flags.index(result.entry) + 1)
@@ -314,20 +314,20 @@ class _Judging:
                 {"for_rules": sorted(result.entry.rule_ids)} if result.entry.allowlist and result.entry.rule_ids else {}
             ),
             **result.counts,
-            "hides_places": len(one.places),
-            "status": "accepted" if one.accepted else result.status,
-            "why": one.accepted.why if one.accepted else result.why or self._covered(result),
+            "hides_places": len(hiding.places),
+            "status": "accepted" if hiding.accepted else result.status,
+            "why": hiding.accepted.why if hiding.accepted else result.why or self._covered(result),
         }
 
-    def _offer(self, one: Hiding) -> dict[str, Any]:
+    def _offer(self, hiding: Hiding) -> dict[str, Any]:
         """What an acceptance of this entry says, and which file of the chain it is beside."""
-        entry = one.result.entry
+        entry = hiding.result.entry
         return {
             "entry": entry_text(entry, self.layers),
             "layer": entry.layer,
-            "name": one.name,
-            "said": one.said,
-            **offered(one.alone, self.dialect, one.accepted, self.measure.own),
+            "name": hiding.name,
+            "said": hiding.said,
+            **offered(hiding.alone, self.dialect, hiding.accepted, self.measure.own),
         }
 
     def _covered(self, result: EntryResult) -> str | None:
@@ -351,9 +351,11 @@ def _named_first(hiding: Iterable[Hiding]) -> Iterator[str]:
         yield f"{len(others) - OTHERS_AT_MOST} more entries that hide no usual place; scorecard.md has them"
 
 
-def _unmeasured(one: Hiding) -> str:
+def _unmeasured(hiding: Hiding) -> str:
     """Say that an acceptance does not speak of all that its entry hides: probes were added since."""
-    return f" ({numbered(one.unmeasured, 'probe')} not yet measured for this acceptance)" if one.unmeasured else ""
+    return (
+        f" ({numbered(hiding.unmeasured, 'probe')} not yet measured for this acceptance)" if hiding.unmeasured else ""
+    )
 
 
 def _titles(names: Mapping[Entry, str]) -> dict[Spot, str]:
