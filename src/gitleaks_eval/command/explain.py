@@ -51,7 +51,7 @@ def _explained(options: argparse.Namespace, place: str | None) -> int:
         text = text or _in_history(candidate, str(place))
         if options.known_as:
             text = replace(text, path=_checked(options.known_as))
-        explanation = explain(candidate.subject, candidate.asker, text, candidate.root)
+        explanation = explain(candidate.subject, candidate.sample_scanner, text, candidate.root)
         top = _top(Path(place).resolve() if place and not commit else Path.cwd().resolve() / "here")
         hiding = ignoring_lines(top, candidate.scanner.build, text.path, explanation.found, commit or "")
         hidden = _hidden_rules(explanation, hiding)

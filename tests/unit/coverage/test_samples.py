@@ -196,7 +196,7 @@ def test_a_file_with_the_name_of_a_folder_stands_in_the_history(tmp_path: Path) 
     assert repository.readable.commits_with_text == EARLIER + 2
 
 
-def asker(truth: dict[str, set[str]], asked: list[list[str]]) -> Any:
+def answers(truth: dict[str, set[str]], asked: list[list[str]]) -> Any:
     """What is hidden with these entries in force: what one of them hides."""
 
     def ask(kept: Sequence[str]) -> set[str]:
@@ -210,7 +210,11 @@ def test_entries_that_are_about_different_things_share_a_scan() -> None:
     asked: list[list[str]] = []
     truth = {"one": {"a"}, "two": {"b", "c"}, "three": set()}
     about = {"one": ["a"], "two": ["b", "c"], "three": ["d"]}
-    assert hidden_alone(list("abcde"), about, asker(truth, asked)) == {"one": ["a"], "two": ["b", "c"], "three": []}
+    assert hidden_alone(list("abcde"), about, answers(truth, asked)) == {
+        "one": ["a"],
+        "two": ["b", "c"],
+        "three": [],
+    }
     assert asked == [["a", "b", "d"], ["c"]]
 
 
@@ -218,7 +222,7 @@ def test_a_thousand_entries_about_the_same_take_twenty_scans() -> None:
     entries = [f"entry {number}" for number in range(1000)]
     asked: list[list[str]] = []
     truth = {"one": {"entry 7"}, "two": {"entry 999"}, "three": set()}
-    found = hidden_alone(entries, dict.fromkeys(truth, entries), asker(truth, asked))
+    found = hidden_alone(entries, dict.fromkeys(truth, entries), answers(truth, asked))
     assert found == {"one": ["entry 7"], "two": ["entry 999"], "three": []}
     assert len(asked) == 20
 

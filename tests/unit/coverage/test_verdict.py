@@ -12,11 +12,11 @@ import yaml
 from gitleaks_eval.config.chain import ConfigFile, Configuration
 from gitleaks_eval.config.eval_file import read_document
 from gitleaks_eval.config.hiding import Entry as HidingEntry
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import Entry, entries_of
 from gitleaks_eval.coverage.configuration.layers import layers_of
 from gitleaks_eval.coverage.configuration.rules import Dialect, effective
 from gitleaks_eval.coverage.configuration.shown import shown_text
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.places.hiding import Hidden
 from gitleaks_eval.coverage.places.map import PlacesMap, places_map
 from gitleaks_eval.coverage.places.places import usual_places
@@ -52,12 +52,12 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standing, "known_build", lambda _: None)
 
 
-def subject(content: str = OWN) -> Subject:
+def subject(content: str = OWN) -> EffectiveConfig:
     file = ConfigFile(ROOT / "my.toml", content.encode(), extends_default=True)
     configuration = Configuration((file,), "a test")
     layers = layers_of(configuration, BUILTIN)
     dialect = Dialect("gitleaks", "8.30.1")
-    return Subject(configuration, layers, effective(layers, BUILTIN, dialect), BUILTIN, "", dialect, "0")
+    return EffectiveConfig(configuration, layers, effective(layers, BUILTIN, dialect), BUILTIN, "", dialect, "0")
 
 
 def entry(place: str) -> Entry:

@@ -64,7 +64,7 @@ def test_what_stops_a_rule_is_asked_of_as_many_misses_however_long_it_takes(
 ) -> None:
     stopped = SimpleNamespace(stopped=[SimpleNamespace(rule_id=KEY.rule_id, words="it is stopped")])
     monkeypatch.setattr(missed, "explain", lambda *_: stopped)
-    monkeypatch.setattr(missed, "asker_of", lambda *_: None)
+    monkeypatch.setattr(missed, "sample_scanner_of", lambda *_: None)
     content = HeadFile(KEY.file_path.encode(), is_symlink=False, content=b"key")
     monkeypatch.setattr(missed, "head_files", lambda *_: [content])
     session = SimpleNamespace(

@@ -6,16 +6,16 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from gitleaks_eval.config.hiding import Entry as Hider
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import Entry
 from gitleaks_eval.coverage.configuration.rules import effective
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.places.hiding import Hidden
 from gitleaks_eval.coverage.places.places import PATH, PROJECT, Place, usual_places
 from gitleaks_eval.coverage.samples.group_testing import hidden_alone
 from gitleaks_eval.coverage.samples.hidden_values import entries_about, ready_for
 from gitleaks_eval.coverage.samples.repository import found_by_sample
 from gitleaks_eval.coverage.samples.samples import Sample, bench, samples_or_reason
-from gitleaks_eval.coverage.samples.scanner import Asker
+from gitleaks_eval.coverage.samples.scanner import SampleScanner
 from gitleaks_eval.coverage.samples.silencing import kept_only
 from gitleaks_eval.regex.analyse import matcher
 
@@ -23,7 +23,7 @@ from gitleaks_eval.regex.analyse import matcher
 Item = tuple[Place, str]
 
 
-def hidden_for_rules(subject: Subject, asker: Asker) -> Hidden:
+def hidden_for_rules(subject: EffectiveConfig, sample_scanner: SampleScanner) -> Hidden:
     """Return what each of the user's entries of paths hides that is for certain rules; nothing where none is.
 
     Raises:
@@ -34,10 +34,10 @@ def hidden_for_rules(subject: Subject, asker: Asker) -> Hidden:
     planted = {item: sample for entry in entries for item, sample in _at_places(entry, values)}
     if not planted:
         return Hidden({}, {}, is_whole=True)
-    repository = asker.built(list(planted.values()))
+    repository = sample_scanner.built(list(planted.values()))
 
     def unseen(kept: Sequence[Entry]) -> set[Item]:
-        findings = asker.changed(repository, kept_only(subject, subject.entries, kept))
+        findings = sample_scanner.changed(repository, kept_only(subject, subject.entries, kept))
         found = found_by_sample(list(planted.values()), findings)
         return {item for item, ids in zip(planted, found, strict=True) if not ids}
 
@@ -51,7 +51,7 @@ def hidden_for_rules(subject: Subject, asker: Asker) -> Hidden:
     return Hidden({hider: frozenset(places) for hider, places in by.items()}, {}, is_whole=True)
 
 
-def _samples(subject: Subject, rule_ids: Collection[str]) -> dict[str, Sample]:
+def _samples(subject: EffectiveConfig, rule_ids: Collection[str]) -> dict[str, Sample]:
     """Return a sample of each of these rules that can stand in any file."""
     bare = effective(kept_only(subject, subject.entries, ()), subject.builtin, subject.dialect)
     on = bench(bare.rules, bare.allowlists, subject.seed)

@@ -3,23 +3,23 @@
 from collections.abc import Collection, Iterable, Iterator
 from itertools import count, islice
 
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import DISABLED, PATH, Entry
 from gitleaks_eval.coverage.configuration.layers import without
 from gitleaks_eval.coverage.configuration.rules import Dialect, Rule
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.samples.paths import word
 from gitleaks_eval.coverage.samples.repository import found_by_sample
 from gitleaks_eval.coverage.samples.samples import Bench, Sample, bench, samples_or_reason
-from gitleaks_eval.coverage.samples.scanner import Asker, Findings
+from gitleaks_eval.coverage.samples.scanner import Findings, SampleScanner
 
 SAMPLES = 5
 
 
 def silent_rules(
-    baseline: Subject,
-    candidate: Subject,
+    baseline: EffectiveConfig,
+    candidate: EffectiveConfig,
     fires: Collection[str],
-    askers: tuple[Asker, Asker],
+    sample_scanners: tuple[SampleScanner, SampleScanner],
     accepted: Collection[Entry] = (),
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rules of the baseline whose samples the candidate no longer finds, under whatever id.
@@ -31,13 +31,13 @@ def silent_rules(
         candidate: to whom they are shown; they stand where none of its entries allows the path, if there is such a
             place: what is hidden by path is told of places and entries.
         fires: the rules that fire for the baseline.
-        askers: ask the scanner of the baseline, and that of the candidate.
+        sample_scanners: ask the scanner of the baseline, and that of the candidate.
         accepted: entries of the candidate.
 
     Raises:
         EvaluationError: when a scan fails.
     """
-    before, after = askers
+    before, after = sample_scanners
     rules = [rule for rule in baseline.effective.rules if rule.id in fires]
     paths = [one.allowlist for one in candidate.entries if one.kind == PATH and one.allowlist and not one.rule_ids]
     on = bench(baseline.effective.rules, [*baseline.effective.allowlists, *paths], baseline.seed)
@@ -60,7 +60,7 @@ def silent_rules(
     return tuple(sorted(still)), tuple(sorted(silent - still))
 
 
-def obeyed_since(configuration: Subject, before: Dialect) -> list[Entry]:
+def obeyed_since(configuration: EffectiveConfig, before: Dialect) -> list[Entry]:
     """The user's entries that the version of this subject obeys and another ignores.
 
     An allowlist that both obey, each in its own way (`condition`), is none.
@@ -73,7 +73,7 @@ def obeyed_since(configuration: Subject, before: Dialect) -> list[Entry]:
     ]
 
 
-def in_common(entries: Iterable[Entry], other: Subject, dialect: Dialect) -> list[Entry]:
+def in_common(entries: Iterable[Entry], other: EffectiveConfig, dialect: Dialect) -> list[Entry]:
     """Those of the entries that stand in another configuration as well, read by this dialect."""
     there = {(one.kind, one.text) for one in other.entries_read_by(dialect)}
     return [entry for entry in entries if (entry.kind, entry.text) in there]

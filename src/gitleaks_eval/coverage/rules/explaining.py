@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from gitleaks_eval.config.tables import ALLOWLISTS, FILTERS, named, tables, value_of
 from gitleaks_eval.core.text import few, shown_path
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import DISABLED, OVERRIDE, STOPWORD, Entry, builtin_entries
 from gitleaks_eval.coverage.configuration.layers import Layer, Layers, without
 from gitleaks_eval.coverage.configuration.rules import Rule, effective
 from gitleaks_eval.coverage.configuration.shown import shown_text
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.samples.explained_text import (
     NEUTRAL,
     Text,
@@ -26,7 +26,7 @@ from gitleaks_eval.coverage.samples.explained_text import (
 from gitleaks_eval.coverage.samples.group_testing import hidden_alone
 from gitleaks_eval.coverage.samples.hidden_values import Found, entries_about, ready_for
 from gitleaks_eval.coverage.samples.samples import holds_keyword
-from gitleaks_eval.coverage.samples.scanner import Asker, Findings
+from gitleaks_eval.coverage.samples.scanner import Findings, SampleScanner
 from gitleaks_eval.regex.analyse import entropy
 
 NEAREST_AT_MOST = 8
@@ -64,12 +64,14 @@ class Explanation:
     found: frozenset[tuple[str, int]] = frozenset()
 
 
-def explain(subject: Subject, asker: Asker, text: Text, root: Path, only: Collection[str] = ()) -> Explanation:
+def explain(
+    subject: EffectiveConfig, sample_scanner: SampleScanner, text: Text, root: Path, only: Collection[str] = ()
+) -> Explanation:
     """Say which rules report a text, and what stops the nearest that do not.
 
     Args:
         subject: the configuration under test, as its scanner reads it.
-        asker: asks that scanner.
+        sample_scanner: asks that scanner.
         text: what is explained.
         root: the folder that shown paths are relative to.
         only: the ids of the rules that are asked; all where none is named.
@@ -77,18 +79,18 @@ def explain(subject: Subject, asker: Asker, text: Text, root: Path, only: Collec
     Raises:
         EvaluationError: when a scan fails.
     """
-    found = [one for one in asker.under_test(build_text(asker, text)) if _stands_in(one, text)]
+    found = [one for one in sample_scanner.under_test(build_text(sample_scanner, text)) if _stands_in(one, text)]
     reported = {str(one["RuleID"]) for one in found}
     # A thousand variants of rules are asked: of a large file only about what stands around the line.
-    stopped = _Explaining(subject, asker, around_line(text), root, only).stopped(reported)
+    stopped = _Explaining(subject, sample_scanner, around_line(text), root, only).stopped(reported)
     places = frozenset((str(one["RuleID"]), int(one["StartLine"])) for one in found)
     return Explanation(tuple(sorted(reported)), tuple(stopped), places)
 
 
 @dataclass(slots=True)
 class _Explaining:
-    subject: Subject
-    asker: Asker
+    subject: EffectiveConfig
+    sample_scanner: SampleScanner
     text: Text
     root: Path
     only: Collection[str]
@@ -153,7 +155,9 @@ class _Explaining:
                 kept = {key: one for key, one in rule.table.items() if key.lower() not in {"id", *keys, *_NEVER}}
                 tables.append({"id": name, **kept})
         layers: Layers = (Layer(None, {"rules": tables}, changed=True),)
-        found = _at(self.asker.changed(build_text(self.asker, text), layers, canary_may_hide=True), text)
+        found = _at(
+            self.sample_scanner.changed(build_text(self.sample_scanner, text), layers, canary_may_hide=True), text
+        )
         by_rule: dict[str, dict[str, Mapping[str, Any]]] = {rule.id: {} for rule in self.rules}
         for name, finding in found.items():
             if name in names:
@@ -170,12 +174,12 @@ class _Explaining:
             *(one for one in subject.entries if one.allowlist),
             *builtin_entries(layers, subject.dialect),
         ]
-        ready, repository = ready_for(entries), build_text(self.asker, text)
+        ready, repository = ready_for(entries), build_text(self.sample_scanner, text)
         about = {rule_id: entries_about(ready, _found(finding, text), rule_id) for rule_id, finding in findings.items()}
 
         def silent_with(kept: Sequence[Entry]) -> set[str]:
             gone = {entry.spot for entry in entries} - {entry.spot for entry in kept}
-            found = self.asker.changed(repository, without(layers, gone), canary_may_hide=True)
+            found = self.sample_scanner.changed(repository, without(layers, gone), canary_may_hide=True)
             return findings.keys() - _at(found, text).keys()
 
         # What is silent without any of them, none of them hides.
@@ -191,9 +195,11 @@ class _Explaining:
             )
         if plain.content != self.text.content:
             uncommented = without_comments(self.text, self.subject.dialect.scanner)
-            if rule.id in _at(self.asker.under_test(build_text(self.asker, uncommented)), uncommented):
+            if rule.id in _at(
+                self.sample_scanner.under_test(build_text(self.sample_scanner, uncommented)), uncommented
+            ):
                 return Stopped(rule.id, "inline comment", "the line says that it is allowed")
-            if rule.id in _at(self.asker.under_test(build_text(self.asker, plain)), plain):
+            if rule.id in _at(self.sample_scanner.under_test(build_text(self.sample_scanner, plain)), plain):
                 return Stopped(rule.id, "place", "the file is no text to git, or in another encoding than UTF-8")
         words = [str(value_of(one, "id")) for name in ("required", "components") for _, one in tables(rule.table, name)]
         if words:

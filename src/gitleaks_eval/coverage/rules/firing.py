@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, count, islice
 
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import Entry, builtin_entries
 from gitleaks_eval.coverage.configuration.layers import Layer, Layers, is_builtin, without, without_allowlists
 from gitleaks_eval.coverage.configuration.rules import Rule
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.rules.replaced import Originals, Replaced
 from gitleaks_eval.coverage.samples.group_testing import hidden_alone
 from gitleaks_eval.coverage.samples.hidden_values import entries_about, ready_for
@@ -25,7 +25,7 @@ from gitleaks_eval.coverage.samples.samples import (
     samples_or_reason,
     too_plain,
 )
-from gitleaks_eval.coverage.samples.scanner import Asker, Findings
+from gitleaks_eval.coverage.samples.scanner import Findings, SampleScanner
 from gitleaks_eval.coverage.samples.written_lines import USUAL
 from gitleaks_eval.regex.parse import LENGTH_AT_MOST
 from gitleaks_eval.repositories.cache import BuiltRepository
@@ -90,18 +90,20 @@ class Firing:
     replaced: tuple[Replaced, ...] = ()
 
 
-def ask_rules(subject: Subject, asker: Asker, *, believed: bool = False) -> Firing:
+def ask_rules(subject: EffectiveConfig, sample_scanner: SampleScanner, *, believed: bool = False) -> Firing:
     """Make samples of every rule in force, and ask the scanner about them.
 
     Args:
         subject: whose rules.
-        asker: what scans.
+        sample_scanner: what scans.
         believed: whether the rules read from this build have been compared before; it spares a scan.
 
     Raises:
         EvaluationError: when a scan fails: then nothing is known of any rule.
     """
-    asking = _Asking(subject, asker, bench(subject.effective.rules, subject.effective.allowlists, subject.seed))
+    asking = _Asking(
+        subject, sample_scanner, bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
+    )
     asking.first(believed=believed)
     asking.again()
     asking.without_allowlists()
@@ -110,7 +112,7 @@ def ask_rules(subject: Subject, asker: Asker, *, believed: bool = False) -> Firi
     return Firing(results, switched_off(subject), asking.disbelieved, asking.shown, asking.replaced)
 
 
-def switched_off(subject: Subject) -> tuple[OffRule, ...]:
+def switched_off(subject: EffectiveConfig) -> tuple[OffRule, ...]:
     """The rules of the scanner's own that are not in force, each with the entry to blame."""
     disabling = {entry.spot: entry for entry in subject.entries}
     return tuple(
@@ -123,8 +125,8 @@ def switched_off(subject: Subject) -> tuple[OffRule, ...]:
 class _Asking:
     """What is known so far, by the id of the rule."""
 
-    subject: Subject
-    asker: Asker
+    subject: EffectiveConfig
+    sample_scanner: SampleScanner
     bench: Bench
     samples: dict[str, list[Sample]] = field(default_factory=dict)
     found: Counter[str] = field(default_factory=Counter)
@@ -148,8 +150,8 @@ class _Asking:
             self.reasons[rule.id] = TOO_MANY
         self._make(mine_first[:taken], 1, 0)
         originals, mixed = Originals(self.subject, self.names), self._mixed()
-        repository = self.asker.built([*self._all(self.samples), *originals.samples, *mixed])
-        findings = self.asker.under_test(repository)
+        repository = self.sample_scanner.built([*self._all(self.samples), *originals.samples, *mixed])
+        findings = self.sample_scanner.under_test(repository)
         self.disbelieved = "" if believed else self._disbelieved(repository, findings)
         for rule in self.subject.effective.rules if self.disbelieved else ():
             if is_builtin(self.subject.layers, rule.layer):
@@ -159,7 +161,7 @@ class _Asking:
         there = self._ids_found(mixed, findings)
         self.only_alone = {one.rule_id for one in mixed if self.found[one.rule_id] and one.rule_id not in there}
         self.reasons.update(dict.fromkeys(self.only_alone, ONLY_ALONE))
-        self.replaced = () if self.disbelieved else originals.asked(repository, findings, self.asker)
+        self.replaced = () if self.disbelieved else originals.asked(repository, findings, self.sample_scanner)
 
     def _mixed(self) -> list[Sample]:
         """Return the samples of usual rules once more, below each other in a file with many lines."""
@@ -181,7 +183,7 @@ class _Asking:
         self._make(silent, MORE_SAMPLES, 1)
         fresh = [sample for rule in silent for sample in self.samples[rule.id][before[rule.id] :]]
         if fresh:
-            self._count(fresh, self.asker.under_test(self.asker.built(fresh)))
+            self._count(fresh, self.sample_scanner.under_test(self.sample_scanner.built(fresh)))
 
     def without_allowlists(self) -> None:
         """What is silent, with no allowlist left; and which entry hides what is found then."""
@@ -189,9 +191,9 @@ class _Asking:
         samples = self._all(silent)
         if not samples:
             return
-        repository = self.asker.built(samples)
+        repository = self.sample_scanner.built(samples)
         bare = without_allowlists(self.subject.layers)
-        found = self._ids_found(samples, self.asker.changed(repository, bare))
+        found = self._ids_found(samples, self.sample_scanner.changed(repository, bare))
         hidden = [rule_id for rule_id in silent if rule_id in found]
         if hidden:
             self.hidden_by = {**dict.fromkeys(hidden, ()), **self._hiders(hidden, samples, repository)}
@@ -203,7 +205,7 @@ class _Asking:
             self.reasons[rule_id] = NOT_ALONE
         if not silent:
             return
-        repository = self.asker.built(self._all(silent))
+        repository = self.sample_scanner.built(self._all(silent))
         for rule_id in silent[:ASKED_ALONE_AT_MOST]:
             self.reasons[rule_id] = self._alone(rule_id, repository)
 
@@ -232,7 +234,7 @@ class _Asking:
 
     def _alone(self, rule_id: str, repository: BuiltRepository) -> str:
         try:
-            findings = self.asker.changed(repository, _only(self.bench, self.bench.rules[rule_id]))
+            findings = self.sample_scanner.changed(repository, _only(self.bench, self.bench.rules[rule_id]))
         except EvaluationError as error:
             return f"asked alone: {error}"
         found = rule_id in self._ids_found(self.samples[rule_id], findings)
@@ -288,7 +290,9 @@ class _Asking:
             return ""
         copied: Layers = (*layers[:-1], Layer(None, layers[-1].document, changed=True))
         try:
-            same = _findings(self.asker.changed(repository, copied, canary_may_hide=True)) == _findings(findings)
+            same = _findings(self.sample_scanner.changed(repository, copied, canary_may_hide=True)) == _findings(
+                findings
+            )
         except EvaluationError as error:
             return f"the scanner's own rules, read from its program, are not believed: {error}"
         return "" if same else "the scanner's own rules, read from its program, find other things than it finds itself"
@@ -314,7 +318,7 @@ class _Asking:
 
         def silent_with(kept: Sequence[Entry]) -> set[str]:
             spots = {entry.spot for entry in entries} - {entry.spot for entry in kept}
-            findings = self.asker.changed(repository, without(subject.layers, spots), canary_may_hide=True)
+            findings = self.sample_scanner.changed(repository, without(subject.layers, spots), canary_may_hide=True)
             return set(hidden) - self._ids_found(samples, findings)
 
         found = hidden_alone(entries, about, silent_with)

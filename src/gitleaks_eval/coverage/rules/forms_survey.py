@@ -4,20 +4,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 
-from gitleaks_eval.coverage.configuration.subject import Subject
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.samples.forms import FORMS, render, written
 from gitleaks_eval.coverage.samples.paths import word
 from gitleaks_eval.coverage.samples.repository import fired_by_sample, is_same
 from gitleaks_eval.coverage.samples.samples import Sample, bench, path_for
-from gitleaks_eval.coverage.samples.scanner import Asker
+from gitleaks_eval.coverage.samples.scanner import SampleScanner
 
 
-def ask_forms(subject: Subject, asker: Asker, shown: Mapping[str, Sample]) -> dict[str, dict[str, bool]]:
+def ask_forms(
+    subject: EffectiveConfig, sample_scanner: SampleScanner, shown: Mapping[str, Sample]
+) -> dict[str, dict[str, bool]]:
     """Ask the scanner in which forms each rule fires, with the configuration under test.
 
     Args:
         subject: whose rules.
-        asker: what scans.
+        sample_scanner: what scans.
         shown: a sample of each rule that fires at all; others are not asked.
 
     Returns:
@@ -40,7 +42,7 @@ def ask_forms(subject: Subject, asker: Asker, shown: Mapping[str, Sample]) -> di
     samples = [sample for _, sample in asked.values()]
     if not samples:
         return {}
-    found = fired_by_sample(samples, asker.under_test(asker.built(samples)))
+    found = fired_by_sample(samples, sample_scanner.under_test(sample_scanner.built(samples)))
     fires: dict[str, dict[str, bool]] = {}
     for (form, sample), ids in zip(asked.values(), found, strict=True):
         fires.setdefault(sample.rule_id, {})[form] = any(is_same(sample.rule_id, one) for one in ids)

@@ -7,15 +7,15 @@ from itertools import islice
 
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.config.eval_file import SILENT
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.known import known_build
 from gitleaks_eval.coverage.configuration.layers import layers_of
 from gitleaks_eval.coverage.configuration.rules import Dialect, Effective, Rule, effective, same_rule
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.places.places import usual_places
 from gitleaks_eval.coverage.places.unseen import unseen_text
 from gitleaks_eval.coverage.samples.repository import found_by_sample, is_same
 from gitleaks_eval.coverage.samples.samples import Sample, bench, samples_or_reason
-from gitleaks_eval.coverage.samples.scanner import Asker, Findings
+from gitleaks_eval.coverage.samples.scanner import Findings, SampleScanner
 from gitleaks_eval.repositories.cache import BuiltRepository
 
 # Half of them take the first of each choice of the regex, half of them any.
@@ -60,7 +60,7 @@ class Displaced:
 class Originals:
     """Samples of the scanner's own rules that are changed or absent, and what becomes of them."""
 
-    subject: Subject
+    subject: EffectiveConfig
     names: Iterator[str]
     samples: list[Sample] = field(default_factory=list)
     unsampled: set[str] = field(default_factory=set)
@@ -84,11 +84,13 @@ class Originals:
                     else:
                         self.samples += made
 
-    def asked(self, repository: BuiltRepository, findings: Findings, asker: Asker) -> tuple[Replaced, ...]:
+    def asked(
+        self, repository: BuiltRepository, findings: Findings, sample_scanner: SampleScanner
+    ) -> tuple[Replaced, ...]:
         """Return what became of each rule: of what its own configuration finds, what does the one under test?"""
         if not self.samples:
             return ()
-        bare = asker.changed(repository, layers_of(Configuration((), ""), self.subject.builtin))
+        bare = sample_scanner.changed(repository, layers_of(Configuration((), ""), self.subject.builtin))
         found = [
             (sample, ids)
             for sample, own, ids in zip(
@@ -111,7 +113,7 @@ class Originals:
         )
 
 
-def displaced(subject: Subject) -> Displaced:
+def displaced(subject: EffectiveConfig) -> Displaced:
     """Return the scanner's own rules that a configuration changes, and those that it neither has nor switches off."""
     if subject.builtin_problem or not subject.configuration.chain:
         return Displaced()
@@ -125,7 +127,7 @@ def displaced(subject: Subject) -> Displaced:
     return Displaced((*changed, *renamed), tuple(rule for rule in gone if rule not in renamed))
 
 
-def own_rules(subject: Subject) -> Effective:
+def own_rules(subject: EffectiveConfig) -> Effective:
     """Return what is in force with the scanner's own configuration."""
     return effective(layers_of(Configuration((), ""), subject.builtin), subject.builtin, subject.dialect)
 
@@ -137,7 +139,7 @@ def _replaced(rule_id: str, found: Sequence[set[str]], *, in_force: bool) -> Rep
     return Replaced(rule_id, in_force, len(found), own, reported_as)
 
 
-def acceptable(subject: Subject) -> Iterator[str]:
+def acceptable(subject: EffectiveConfig) -> Iterator[str]:
     """Return what can be accepted of a configuration beside its entries, as far as that is known without a scan."""
     if displaced(subject) != Displaced():
         yield rules_text(subject.dialect)

@@ -8,10 +8,10 @@ from typing import Any
 from gitleaks_eval.config.eval_file import Acceptance
 from gitleaks_eval.config.tables import tables, value_of
 from gitleaks_eval.core.text import few, numbered, shown_path
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import OVERRIDE, Entry
 from gitleaks_eval.coverage.configuration.known import Known, fired_by, known_build
 from gitleaks_eval.coverage.configuration.probes import Hides, hold_against, offered
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.rules.firing import NEVER_FIRES, REPORTED_AS, Firing
 from gitleaks_eval.coverage.rules.replaced import PART, Displaced, Replaced, displaced, rules_text, silent_text
 from gitleaks_eval.coverage.samples.repository import is_same
@@ -74,7 +74,11 @@ class Standing:
 
 
 def standing_of(
-    subject: Subject, firing: Firing, accepted: Collection[Entry], acceptances: Mapping[str, Acceptance], root: Path
+    subject: EffectiveConfig,
+    firing: Firing,
+    accepted: Collection[Entry],
+    acceptances: Mapping[str, Acceptance],
+    root: Path,
 ) -> Standing:
     """Judge what became of the scanner's own rules.
 
@@ -121,7 +125,7 @@ def _holds(acceptance: Acceptance, rules: Collection[str]) -> bool:
     return not hold_against(acceptance, Hides({}, rules, rules), ()).grown
 
 
-def is_asked(subject: Subject) -> bool:
+def is_asked(subject: EffectiveConfig) -> bool:
     """Whether a test is about all of the scanner's own rules: where the configuration, or the build, changes them."""
     if subject.builtin_problem or not subject.builtin:
         return False
@@ -143,7 +147,11 @@ def _said(replaced: Replaced, title: str) -> str:
 
 
 def _too_many(
-    subject: Subject, firing: Firing, accepted: Collection[Entry], counted: Sequence[Replaced], names: tuple[str, str]
+    subject: EffectiveConfig,
+    firing: Firing,
+    accepted: Collection[Entry],
+    counted: Sequence[Replaced],
+    names: tuple[str, str],
 ) -> str:
     """Return why too many of the scanner's own rules are lost, with those that an entry switches off."""
     off = sum(one.entry is not None and one.entry not in accepted for one in firing.switched_off)
@@ -163,7 +171,7 @@ def _too_many(
     )
 
 
-def _lacks(subject: Subject, firing: Firing, known: Known) -> frozenset[str]:
+def _lacks(subject: EffectiveConfig, firing: Firing, known: Known) -> frozenset[str]:
     """Return the rules that the known build fires and this one does not, though no entry is to blame."""
     fired, absent = fired_by(known), _absent(subject, known)
     # Where there are entries, they may be why another rule reports it.
@@ -177,13 +185,13 @@ def _lacks(subject: Subject, firing: Firing, known: Known) -> frozenset[str]:
     return frozenset(absent | unfired | {one for one in replaced if not replaced[one].samples and one in fired})
 
 
-def _absent(subject: Subject, known: Known) -> set[str]:
+def _absent(subject: EffectiveConfig, known: Known) -> set[str]:
     """Return the rules of the known build that this one does not even have."""
     there = {str(value_of(table, "id")) for _, table in tables(subject.builtin, "rules")}
     return {one for one in fired_by(known) - there if not any(is_same(one, other) for other in there)}
 
 
-def _lacks_rules(subject: Subject, lacks: Collection[str], known: Known | None) -> str:
+def _lacks_rules(subject: EffectiveConfig, lacks: Collection[str], known: Known | None) -> str:
     """Return what is said of rules that the build does not have, and of those that no test of a rule in force tells."""
     if known is None or not known.is_stated:
         return ""
@@ -207,7 +215,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _offers(
-    subject: Subject,
+    subject: EffectiveConfig,
     name: str,
     others: Collection[str],
     lacks: Collection[str],

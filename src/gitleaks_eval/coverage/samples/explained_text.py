@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from gitleaks_eval.coverage.samples.repository import CANARY_PATH, canary_value
-from gitleaks_eval.coverage.samples.scanner import Asker
+from gitleaks_eval.coverage.samples.scanner import SampleScanner
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
@@ -70,7 +70,7 @@ def readable_text(text: Text) -> Text:
     return replace(text, content=content.replace(b"\0", b""))
 
 
-def build_text(asker: Asker, text: Text) -> BuiltRepository:
+def build_text(sample_scanner: SampleScanner, text: Text) -> BuiltRepository:
     """A private repository that holds the text, and a file that vouches for a scan.
 
     Raises:
@@ -78,9 +78,9 @@ def build_text(asker: Asker, text: Text) -> BuiltRepository:
     """
     files = {
         text.path.encode("utf-8", "surrogateescape"): (Part(data=text.content),),
-        CANARY_PATH.encode(): (Part(data=canary_value(asker.seed).encode() + b"\n"),),
+        CANARY_PATH.encode(): (Part(data=canary_value(sample_scanner.seed).encode() + b"\n"),),
     }
     when = datetime(2026, 1, 1, tzinfo=timezone.utc)
     commit = Commit(message="Add it", author="Sample <sample@example.com>", date=when, write=files)
-    folder = Path(tempfile.mkdtemp(prefix="explained-", dir=asker.folder)) / "built"
+    folder = Path(tempfile.mkdtemp(prefix="explained-", dir=sample_scanner.folder)) / "built"
     return build_into(folder, Recipe({}, (commit,)), "the text")

@@ -18,7 +18,7 @@ Scan = Callable[[BuiltRepository, Path | None], Findings]
 
 
 @dataclass(slots=True)
-class Asker:
+class SampleScanner:
     """Builds repositories of samples in a private folder, and has them scanned with changed configurations.
 
     `scans` counts the scans. What is `kept` stands in the cache of the user.

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitleaks_eval.config.tables import ALLOWLISTS
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import COMMIT, FILTER, OVERRIDE, PATH, Entry, builtin_entries
 from gitleaks_eval.coverage.configuration.layers import Layers, Spot, without, without_allowlists
 from gitleaks_eval.coverage.configuration.rules import effective
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.samples.entry_samples import (
     MANY,
     REPRESENTATIVES,
@@ -21,7 +21,7 @@ from gitleaks_eval.coverage.samples.group_testing import by_number, hidden_alone
 from gitleaks_eval.coverage.samples.hidden_values import Found, Ready, entries_about, ready_for
 from gitleaks_eval.coverage.samples.repository import CANARY_PATH, canary_value, fired_by_sample, is_same
 from gitleaks_eval.coverage.samples.samples import Sample, bench
-from gitleaks_eval.coverage.samples.scanner import Asker, Findings
+from gitleaks_eval.coverage.samples.scanner import Findings, SampleScanner
 from gitleaks_eval.coverage.samples.written_lines import Lines, line_samples, looks_at_lines, silenced_lines
 from gitleaks_eval.repositories.cache import BuiltRepository
 
@@ -69,7 +69,7 @@ class EntryResult:
         return {"silences_rules": self.silences, **(lines if self.lines else {})}
 
 
-def ask_entries(subject: Subject, asker: Asker) -> tuple[EntryResult, ...]:
+def ask_entries(subject: EffectiveConfig, sample_scanner: SampleScanner) -> tuple[EntryResult, ...]:
     """Make a witness of each of the user's own entries, and ask the scanner what each silences by itself.
 
     Raises:
@@ -78,7 +78,7 @@ def ask_entries(subject: Subject, asker: Asker) -> tuple[EntryResult, ...]:
     entries = subject.entries
     if not entries:
         return ()
-    asking = _asking(subject, asker, entries)
+    asking = _asking(subject, sample_scanner, entries)
     witnesses = [
         asking.maker.of(entry) if number < ENTRIES_AT_MOST else Witness(entry, why=NOT_ASKED)
         for number, entry in enumerate(entries)
@@ -87,7 +87,7 @@ def ask_entries(subject: Subject, asker: Asker) -> tuple[EntryResult, ...]:
         (number, index): one for number, witness in enumerate(witnesses) for index, one in enumerate(witness.samples)
     }
     items |= {(ORDINARY, index): one for index, one in enumerate(asking.maker.ordinary())}
-    repository = asker.built(list(items.values()))
+    repository = sample_scanner.built(list(items.values()))
     unseen = asking.silent(repository, items, [])
     hidden = asking.hidden(repository, {item: sample for item, sample in items.items() if item not in unseen})
     known = {number for number, _ in hidden}
@@ -110,7 +110,7 @@ def ask_entries(subject: Subject, asker: Asker) -> tuple[EntryResult, ...]:
 
 
 def hiders_of(
-    subject: Subject,
+    subject: EffectiveConfig,
     places: Mapping[str, Found],
     hidden_with: Callable[[Layers], Collection[str]],
 ) -> dict[str, list[Entry]]:
@@ -127,14 +127,14 @@ def hiders_of(
     return hidden_alone(entries, about, lambda kept: hidden_with(kept_only(subject, entries, kept)))
 
 
-def kept_only(subject: Subject, entries: Sequence[Entry], kept: Collection[Entry]) -> Layers:
+def kept_only(subject: EffectiveConfig, entries: Sequence[Entry], kept: Collection[Entry]) -> Layers:
     """The layers with all of these entries gone but those that are kept."""
     there = set(kept)
     gone = [entry for entry in entries if entry not in there]
     return without(subject.layers, [spot for entry in gone for spot in _spots(subject, entry, kept)])
 
 
-def _spots(subject: Subject, entry: Entry, kept: Collection[Entry]) -> list[Spot]:
+def _spots(subject: EffectiveConfig, entry: Entry, kept: Collection[Entry]) -> list[Spot]:
     """What is taken out: a rule that replaces another as a whole, or all but the allowlists in it that are kept."""
     if entry.kind != OVERRIDE or not subject.dialect.merges:
         return [entry.spot]
@@ -149,8 +149,8 @@ def _spots(subject: Subject, entry: Entry, kept: Collection[Entry]) -> list[Spot
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    subject: Subject
-    asker: Asker
+    subject: EffectiveConfig
+    sample_scanner: SampleScanner
     entries: Sequence[Entry]
     ready: Ready
     maker: Witnesses
@@ -162,7 +162,7 @@ class _Asking:
         canary = canary_value(self.subject.seed)
         about = entries_about(self.ready, Found(CANARY_PATH, canary, canary, canary))
         hides_canary = bool(set(about) & set(kept))
-        return _silent(items, self.asker.changed(repository, layers, canary_may_hide=hides_canary))
+        return _silent(items, self.sample_scanner.changed(repository, layers, canary_may_hide=hides_canary))
 
     def hidden(self, repository: BuiltRepository, items: Mapping[Item, Sample]) -> dict[Item, list[Entry]]:
         """The entries that hide each item by themselves."""
@@ -187,7 +187,7 @@ class _Asking:
         if not items:
             return set()
         layers = without_allowlists(kept_only(self.subject, self.entries, []))
-        return items.keys() - _silent(items, self.asker.changed(repository, layers))
+        return items.keys() - _silent(items, self.sample_scanner.changed(repository, layers))
 
     def lines(self) -> dict[Entry, Lines]:
         """Which lines each entry silences that looks at lines; nothing is scanned where none does."""
@@ -195,11 +195,11 @@ class _Asking:
         samples = list(line_samples(self.maker.rules, self.maker.neutral)) if looking else []
         if not samples:
             return {}
-        repository = self.asker.built(samples)
+        repository = self.sample_scanner.built(samples)
 
         def found_with(kept: Sequence[Entry]) -> list[set[str]]:
             layers = kept_only(self.subject, self.entries, kept)
-            return fired_by_sample(samples, self.asker.changed(repository, layers, canary_may_hide=bool(kept)))
+            return fired_by_sample(samples, self.sample_scanner.changed(repository, layers, canary_may_hide=bool(kept)))
 
         return silenced_lines(looking, samples, found_with)
 
@@ -237,7 +237,7 @@ def rules_of_each(entries: Sequence[Entry]) -> int:
     return max(VALUE_SAMPLES_AT_LEAST, VALUE_SAMPLES_AT_MOST // max(1, valued))
 
 
-def _asking(subject: Subject, asker: Asker, entries: Sequence[Entry]) -> _Asking:
+def _asking(subject: EffectiveConfig, sample_scanner: SampleScanner, entries: Sequence[Entry]) -> _Asking:
     layers = kept_only(subject, entries, [])
     bare = effective(layers, subject.builtin, subject.dialect)
     of_each = rules_of_each(entries)
@@ -251,7 +251,7 @@ def _asking(subject: Subject, asker: Asker, entries: Sequence[Entry]) -> _Asking
         at_paths,
     )
     own = builtin_entries(subject.layers, subject.dialect)
-    return _Asking(subject, asker, entries, ready_for(entries), maker, ready_for(own))
+    return _Asking(subject, sample_scanner, entries, ready_for(entries), maker, ready_for(own))
 
 
 def _silent(items: Mapping[Item, Sample], findings: Findings) -> set[Item]:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from gitleaks_eval.config.eval_file import Acceptance, Beside, is_of_build
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import (
     COMMIT,
     DISABLED,
@@ -22,7 +23,6 @@ from gitleaks_eval.coverage.configuration.entries import (
 from gitleaks_eval.coverage.configuration.layers import Layers
 from gitleaks_eval.coverage.configuration.rules import Dialect
 from gitleaks_eval.coverage.configuration.shown import is_like_a_secret
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.rules.replaced import acceptable
 from gitleaks_eval.coverage.samples.paths import paths_matching
 from gitleaks_eval.regex.analyse import matcher
@@ -54,7 +54,7 @@ class Accepted:
     others: Mapping[str, Acceptance] = field(default_factory=dict)
 
 
-def accepted_entries(subject: Subject, besides: Sequence[Beside], flags: Sequence[Entry] = ()) -> Accepted:
+def accepted_entries(subject: EffectiveConfig, besides: Sequence[Beside], flags: Sequence[Entry] = ()) -> Accepted:
     """Match acceptances with the user's own entries; what they hide is not looked at.
 
     An acceptance of an entry that this version of the scanner does not read is not stale.

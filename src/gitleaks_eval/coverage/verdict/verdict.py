@@ -9,12 +9,12 @@ from typing import Any
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.config.eval_file import Acceptance, Beside, is_of_build
 from gitleaks_eval.core.text import numbered, shown_path
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import COMMIT, DISABLED, FLAG, OVERRIDE, Entry
 from gitleaks_eval.coverage.configuration.layers import Spot
 from gitleaks_eval.coverage.configuration.lines import entry_lines
 from gitleaks_eval.coverage.configuration.probes import offered
 from gitleaks_eval.coverage.configuration.shown import shown_text
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.places.hiding import Hidden
 from gitleaks_eval.coverage.places.map import Placed, PlacesMap, accepted, as_rows
 from gitleaks_eval.coverage.places.unseen import unseen_of
@@ -68,7 +68,7 @@ def entry_names(entries: Iterable[Entry], configuration: Configuration, root: Pa
 
 
 def coverage_of(  # noqa: PLR0913 - what it judges, each under its name
-    subject: Subject,
+    subject: EffectiveConfig,
     firing: Firing,
     places: PlacesMap,
     entries: Sequence[EntryResult],
@@ -100,7 +100,7 @@ def coverage_of(  # noqa: PLR0913 - what it judges, each under its name
 class _Judging:
     def __init__(  # noqa: PLR0913 - as `coverage_of`
         self,
-        subject: Subject,
+        subject: EffectiveConfig,
         firing: Firing,
         places: PlacesMap,
         entries: Sequence[EntryResult],

@@ -13,10 +13,10 @@ from gitleaks_eval.config.tables import tables, value_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.once import turn
 from gitleaks_eval.core.text import printable, shown_path
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig, effective_config_of
 from gitleaks_eval.coverage.configuration.entries import COMMIT, OVERRIDE, PATH, Entry, builtin_entries, entries_of
 from gitleaks_eval.coverage.configuration.layers import Layers, with_rule, without, write_layers
 from gitleaks_eval.coverage.configuration.rules import Rule
-from gitleaks_eval.coverage.configuration.subject import Subject, subject_of
 from gitleaks_eval.engine.real.excerpt import Known
 from gitleaks_eval.engine.scan.clones import shared_clone
 from gitleaks_eval.engine.scan.real_findings import Keyed
@@ -57,7 +57,7 @@ class Side:
     """A candidate: its name in reports, its configuration taken apart, and a scanner that uses changed ones."""
 
     name: str
-    subject: Subject
+    subject: EffectiveConfig
     scanner: Scanner
     keyed: Keyed
     root: Path
@@ -204,7 +204,7 @@ def side_of(session: Session, name: str, repository: RealRepository, folder: Pat
         configuration, root = own.configuration, own.folder
     return Side(
         name=name or scanner.build.version,
-        subject=subject_of(configuration, scanner.build),
+        subject=effective_config_of(configuration, scanner.build),
         scanner=scanner,
         keyed=Keyed(bytes.fromhex(workbench.bench.value_key)),
         root=root,

@@ -96,7 +96,7 @@ def _written(single_candidate: SingleCandidate, rule: Rule) -> Iterator[Tried]:
     check_rules(single_candidate.subject, besides)
     folder = Path(tempfile.mkdtemp(prefix="own-", dir=single_candidate.scanner.scratch))
     verdicts = own_verdicts(
-        single_candidate.subject, besides, single_candidate.asker, folder / "scanned", single_candidate.root
+        single_candidate.subject, besides, single_candidate.sample_scanner, folder / "scanned", single_candidate.root
     )
     for name in named:
         verdict = verdicts[key(TEST, name)]
@@ -109,8 +109,8 @@ def _fires(single_candidate: SingleCandidate, rule: Rule) -> Tried:
     made = samples_or_reason(rule, on, list(islice(map(word, count()), SAMPLES)))
     if isinstance(made, str):
         return Tried(passes=False, said=f"no sample can be made: {made}")
-    repository = single_candidate.asker.built(made)
-    findings = single_candidate.asker.under_test(repository)
+    repository = single_candidate.sample_scanner.built(made)
+    findings = single_candidate.sample_scanner.under_test(repository)
     ids = found_by_sample(made, findings)
     own = sum(any(is_same(rule.id, other) for other in found) for found in ids)
     others = Counter(other for found in ids for other in found if not is_same(rule.id, other))
@@ -121,7 +121,7 @@ def _fires(single_candidate: SingleCandidate, rule: Rule) -> Tried:
         return Tried(passes=True, said=said)
     if others:
         return Tried(passes=True, said=f"{said}; they are reported as {few(list(others), 3)}")
-    bare = single_candidate.asker.changed(repository, without_allowlists(single_candidate.subject.layers))
+    bare = single_candidate.sample_scanner.changed(repository, without_allowlists(single_candidate.subject.layers))
     hidden = any(any(is_same(rule.id, other) for other in found) for found in found_by_sample(made, bare))
     why = "an allowlist hides them" if hidden else reason_for_silence(rule) or "nothing else is known"
     return Tried(passes=False, said=f"{said}: {why}")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.samples.scanner import Asker, Findings
+from gitleaks_eval.coverage.samples.scanner import Findings, SampleScanner
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners.limits import limits, with_limits
@@ -13,7 +13,7 @@ from gitleaks_eval.scanners.scan import Scanner, cores_beside_others
 from gitleaks_eval.scanners.skipped_paths import unread_in
 
 
-def asker_of(session: Session, candidate: str, seed: str, *, kept: bool = False) -> Asker:
+def sample_scanner_of(session: Session, candidate: str, seed: str, *, kept: bool = False) -> SampleScanner:
     """Return what asks the scanner of a candidate; its repositories stand in the private folder of the run.
 
     Those that are `kept` stand in the cache of the user.
@@ -24,7 +24,7 @@ def asker_of(session: Session, candidate: str, seed: str, *, kept: bool = False)
     workbench = session.workbench(candidate)
     folder = workbench.folder / "samples"
     folder.mkdir(exist_ok=True)
-    return Asker(scanning(workbench.scanner), folder, seed, kept)
+    return SampleScanner(scanning(workbench.scanner), folder, seed, kept)
 
 
 def scanning(scanner: Scanner) -> Callable[[BuiltRepository, Path | None], Findings]:

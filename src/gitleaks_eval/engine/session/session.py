@@ -10,7 +10,7 @@ from gitleaks_eval.checks.result import Identity
 from gitleaks_eval.config.eval_file import Beside, file_at, files_beside, is_of_build
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.configuration.subject import Subject, subject_of
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig, effective_config_of
 from gitleaks_eval.coverage.rules.own_tests import check_tests
 from gitleaks_eval.engine.scan.shared import Bench, Shared
 from gitleaks_eval.engine.scan.workbench import Workbench
@@ -138,7 +138,7 @@ class Session:
             )
         return self._comparing
 
-    def subject(self, candidate: str, seed: str = DEFAULT_SEED) -> Subject:
+    def subject(self, candidate: str, seed: str = DEFAULT_SEED) -> EffectiveConfig:
         """Return the configuration of a candidate, as its build reads it.
 
         Raises:
@@ -148,7 +148,7 @@ class Session:
         build = self.build(candidate)
         if build is None or one.configuration is None:
             raise EvaluationError("there is no scanner to ask")
-        return subject_of(one.configuration, build, seed)
+        return effective_config_of(one.configuration, build, seed)
 
     def obeyed(self, candidate: str) -> Obeyed:
         """Return what the version of a candidate obeys in its configuration, and that of the baseline ignores.

@@ -12,8 +12,8 @@ from pathlib import Path
 from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
-from gitleaks_eval.coverage.configuration.subject import Subject, subject_of
-from gitleaks_eval.coverage.samples.scanner import Asker
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig, effective_config_of
+from gitleaks_eval.coverage.samples.scanner import SampleScanner
 from gitleaks_eval.engine.scan.under_test import find_under_test
 from gitleaks_eval.engine.session.sample_scanner import scanning
 from gitleaks_eval.engine.settings.settings import Settings
@@ -27,15 +27,15 @@ class SingleCandidate:
 
     configuration: Configuration
     scanner: Scanner
-    asker: Asker
+    sample_scanner: SampleScanner
     title: str
     root: Path
     clone_bytes: int
 
     @cached_property
-    def subject(self) -> Subject:
+    def subject(self) -> EffectiveConfig:
         """The configuration under test as the scanner reads it; its own rules are looked for when this is asked."""
-        return subject_of(self.configuration, self.scanner.build, DEFAULT_SEED)
+        return effective_config_of(self.configuration, self.scanner.build, DEFAULT_SEED)
 
 
 @contextmanager
@@ -67,8 +67,8 @@ def single_candidate(settings: Settings, progress: Callable[[str], None] = lambd
                 candidate.mode,
                 candidate.args,
             )
-            asker = Asker(scanning(scanner), scratch, DEFAULT_SEED)
+            sample_scanner = SampleScanner(scanning(scanner), scratch, DEFAULT_SEED)
             title, root = under_test.title(settings.root), settings.root
-            yield SingleCandidate(candidate.configuration, scanner, asker, title, root, settings.clone_bytes)
+            yield SingleCandidate(candidate.configuration, scanner, sample_scanner, title, root, settings.clone_bytes)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from gitleaks_eval.core.once import made_once, turn
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import Entry
 from gitleaks_eval.coverage.configuration.layers import without, write_layers
 from gitleaks_eval.coverage.configuration.rules import Dialect
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.rules.baseline import entries_titled, in_common, obeyed_since
 from gitleaks_eval.engine.scan.workbench import Workbench
 from gitleaks_eval.scenarios.places import Place
@@ -22,12 +22,12 @@ from gitleaks_eval.scoring.evaluated import Evaluated
 class Obeyed:
     """The entries that a candidate's version starts to obey, in which configuration, and a line that says so."""
 
-    subject: Subject | None = None
+    subject: EffectiveConfig | None = None
     entries: Sequence[Entry] = ()
     said: str = ""
 
 
-def obeyed_beside(candidate: Subject, baseline: Subject | Evaluated) -> Obeyed:
+def obeyed_beside(candidate: EffectiveConfig, baseline: EffectiveConfig | Evaluated) -> Obeyed:
     """Return what the version of a candidate obeys and that of the baseline ignores, in what both configurations say.
 
     Of a saved baseline the configuration is not known: only the same one is compared.

@@ -6,7 +6,7 @@ from typing import Any
 from gitleaks_eval.core.once import made_once, turn
 from gitleaks_eval.coverage.rules.baseline import silent_rules
 from gitleaks_eval.engine.session.approvals import upgrades_of
-from gitleaks_eval.engine.session.sample_scanner import asker_of
+from gitleaks_eval.engine.session.sample_scanner import sample_scanner_of
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.settings.candidates import Candidate
 from gitleaks_eval.engine.survey.coverage import surveyed
@@ -48,10 +48,13 @@ def silent_for(session: Session, candidate: Candidate) -> tuple[Collection[str] 
         before = surveyed(session, baseline)
         fires = {str(row["rule_id"]) for row in before.rules if row["status"] in FOUND}
         theirs, mine = (session.subject(one.name, before.seed) for one in (baseline, candidate))
-        askers = asker_of(session, baseline.name, before.seed), asker_of(session, candidate.name, before.seed)
+        sample_scanners = (
+            sample_scanner_of(session, baseline.name, before.seed),
+            sample_scanner_of(session, candidate.name, before.seed),
+        )
         accepted = accepted_of(session, candidate)
         with turn(workbench.turns):
-            return silent_rules(theirs, mine, fires, askers, accepted)
+            return silent_rules(theirs, mine, fires, sample_scanners, accepted)
 
     silent, accepted = made_once(workbench.folder / "against", make)
     return frozenset(silent), frozenset(accepted)

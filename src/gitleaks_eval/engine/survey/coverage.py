@@ -13,9 +13,9 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.once import file_made_once, product_of, turn
 from gitleaks_eval.core.progress import UNDER_WAY, under_way
 from gitleaks_eval.core.text import printable
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig, effective_config_of
 from gitleaks_eval.coverage.configuration.layers import is_builtin
 from gitleaks_eval.coverage.configuration.rules import Rule
-from gitleaks_eval.coverage.configuration.subject import Subject, subject_of
 from gitleaks_eval.coverage.places.flags import flag_entries, flag_results, merged
 from gitleaks_eval.coverage.places.for_rules import hidden_for_rules
 from gitleaks_eval.coverage.places.hiding import Hidden, hidden_by
@@ -39,12 +39,12 @@ from gitleaks_eval.coverage.rules.firing import FIRES, Firing, ask_rules
 from gitleaks_eval.coverage.rules.forms_survey import ask_forms
 from gitleaks_eval.coverage.rules.standing import is_asked
 from gitleaks_eval.coverage.samples.samples import Bench, bench, samples_or_reason
-from gitleaks_eval.coverage.samples.scanner import Asker
+from gitleaks_eval.coverage.samples.scanner import SampleScanner
 from gitleaks_eval.coverage.samples.silencing import ask_entries
 from gitleaks_eval.coverage.verdict.accepting import accepted_entries
 from gitleaks_eval.coverage.verdict.hiding_entries import acceptance_name
 from gitleaks_eval.coverage.verdict.verdict import coverage_of, entry_names
-from gitleaks_eval.engine.session.sample_scanner import asker_of, scanning
+from gitleaks_eval.engine.session.sample_scanner import sample_scanner_of, scanning
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.settings.candidates import Candidate
 from gitleaks_eval.engine.settings.selection import ENTRIES, FORMS, PLACES, RULES
@@ -95,7 +95,7 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
     if candidate.configuration is None or not session.settings.surveys:
         return []
     build = session.build(candidate.name) or ScannerBuild("", candidate.scanner.scanner, "", "", "", "git", None)
-    subject = subject_of(candidate.configuration, build, session.settings.seed)
+    subject = effective_config_of(candidate.configuration, build, session.settings.seed)
     besides = session.beside[candidate.name]
     flags = flag_entries(candidate.args)
     entries = [*subject.entries, *flags]
@@ -128,7 +128,7 @@ def check_own_tests(session: Session, candidate: Candidate) -> None:
     """
     build, besides = session.build(candidate.name), session.beside[candidate.name]
     if candidate.configuration and build and any(beside.tests for beside in besides):
-        check_rules(subject_of(candidate.configuration, build, session.settings.seed), besides)
+        check_rules(effective_config_of(candidate.configuration, build, session.settings.seed), besides)
 
 
 def surveyed(session: Session, candidate: Candidate) -> Coverage:
@@ -164,13 +164,13 @@ def verdict_of(session: Session, candidate: Candidate, case: Case) -> Verdict:
     if configuration is None:
         raise EvaluationError("nothing is scanned, so no rule is tested")
     scanner = workbench.scanner
-    subject = subject_of(configuration, scanner.build, session.settings.seed)
+    subject = effective_config_of(configuration, scanner.build, session.settings.seed)
     folder = workbench.folder / "own-tests"
     folder.mkdir(exist_ok=True)
-    asker = Asker(scanning(scanner), folder, session.settings.seed)
+    sample_scanner = SampleScanner(scanning(scanner), folder, session.settings.seed)
     besides = session.beside[candidate.name]
     with turn(workbench.turns), workbench.refusing():
-        verdicts = own_verdicts(subject, besides, asker, folder / "scanned", session.settings.root)
+        verdicts = own_verdicts(subject, besides, sample_scanner, folder / "scanned", session.settings.root)
     return verdicts[case.key]
 
 
@@ -195,11 +195,11 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     if configuration is None:
         raise EvaluationError("nothing is scanned, so nothing is known of rules and places")
     scanner, settings = workbench.scanner, session.settings
-    subject = subject_of(configuration, scanner.build, settings.seed)
+    subject = effective_config_of(configuration, scanner.build, settings.seed)
     asks_forms = FORMS in settings.surveys
     # Those of the scanner's own rules are asked for by many runs, those of a user's configuration by few.
     kept = not configuration.chain and workbench.kept_in is None and not asks_forms
-    asker = asker_of(session, candidate.name, settings.seed, kept=kept)
+    sample_scanner = sample_scanner_of(session, candidate.name, settings.seed, kept=kept)
     title = candidate.name or configuration.title(settings.root)
     asked = Asked(settings.seed, None, large=asks_forms, kept_in=workbench.kept_in)
 
@@ -216,13 +216,13 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     with ThreadPoolExecutor(1, "gitleaks-eval-places") as beside:
         ahead = beside.submit(places_seen, None) if has_default else None
         with _taking_turn(workbench.turns, f"samples of rules, with {title}"):
-            firing = ask_rules(subject, asker)
+            firing = ask_rules(subject, sample_scanner)
             # What is accepted was counted with the usual values: of others an entry may hide more by chance.
             usual = replace(subject, seed=DEFAULT_SEED)
-            usual_asker = asker_of(session, candidate.name, DEFAULT_SEED, kept=kept)
-            entries = ask_entries(usual, usual_asker)
-            hidden_narrowly = hidden_for_rules(usual, usual_asker)
-            forms = ask_forms(subject, asker, firing.shown) if asks_forms else {}
+            usual_scanner = sample_scanner_of(session, candidate.name, DEFAULT_SEED, kept=kept)
+            entries = ask_entries(usual, usual_scanner)
+            hidden_narrowly = hidden_for_rules(usual, usual_scanner)
+            forms = ask_forms(subject, sample_scanner, firing.shown) if asks_forms else {}
         own = None if ahead else _own_rule(subject, firing)
         places = ahead.result() if ahead else places_seen(own)
     hidden = merged(hidden_usually(own, places), hidden_narrowly)
@@ -242,7 +242,7 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     return _with_unreadable(coverage, subject, firing) if RULES in settings.surveys else coverage
 
 
-def _with_unreadable(coverage: Coverage, subject: Subject, firing: Firing) -> Coverage:
+def _with_unreadable(coverage: Coverage, subject: EffectiveConfig, firing: Firing) -> Coverage:
     """Add why the rules of the scanner are not known, where they are not."""
     why = subject.builtin_problem or firing.disbelieved
     if not why:
@@ -265,7 +265,7 @@ def _naming(session: Session) -> Naming:
     return partial(hidden_by, scans_at_most=EXACT_SCANS, alone_at_most=EXACT_SCANS // 2) if session.exact else hidden_by
 
 
-def _own_rule(subject: Subject, firing: Firing) -> OwnRule | None:
+def _own_rule(subject: EffectiveConfig, firing: Firing) -> OwnRule | None:
     """Return the first rule of the user's that fires and has values that can stand anywhere."""
     fires = {result.rule_id for result in firing.rules if result.own and result.status == FIRES}
     on = bench(subject.effective.rules, subject.effective.allowlists, subject.seed)

@@ -13,7 +13,7 @@ from gitleaks_eval.coverage.rules.explaining import explain
 from gitleaks_eval.coverage.samples.explained_text import Text
 from gitleaks_eval.engine.scan.scans import scan_with
 from gitleaks_eval.engine.scan.workbench import Workbench
-from gitleaks_eval.engine.session.sample_scanner import asker_of
+from gitleaks_eval.engine.session.sample_scanner import sample_scanner_of
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.repositories.head import head_files
 from gitleaks_eval.scenarios.places import Place
@@ -81,7 +81,7 @@ def why_missed(session: Session, candidate: str, missed: Sequence[tuple[Scenario
 
     said = {}
     seed, workbench = session.settings.seed, session.workbench(candidate)
-    subject, asker = session.subject(candidate, seed), asker_of(session, candidate, seed)
+    subject, sample_scanner = session.subject(candidate, seed), sample_scanner_of(session, candidate, seed)
     for scenario, place in missed[:STOPPED_AT_MOST]:
         shown_path, line, rule_id = place
         # Asked by its real path, which the scanner knows.
@@ -90,7 +90,7 @@ def why_missed(session: Session, candidate: str, missed: Sequence[tuple[Scenario
         content = next((file.content for file in files if file.path == path.encode()), None)
         if content is None:
             continue
-        found = explain(subject, asker, Text(path, content, line), session.settings.root, {rule_id})
+        found = explain(subject, sample_scanner, Text(path, content, line), session.settings.root, {rule_id})
         for stopped in found.stopped:
             if stopped.rule_id == rule_id:
                 said[scenario.name, place] = stopped.words.replace(path, shown_path)

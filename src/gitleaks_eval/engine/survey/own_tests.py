@@ -11,14 +11,14 @@ from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.once import made_once
 from gitleaks_eval.core.text import shown_path
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import DISABLED
-from gitleaks_eval.coverage.configuration.subject import Subject
 from gitleaks_eval.coverage.result import FAILS, TEST, Verdict, key
 from gitleaks_eval.coverage.rules.explaining import explain
 from gitleaks_eval.coverage.rules.own_tests import Planted, judged, neutral_file, planted_by
 from gitleaks_eval.coverage.samples.explained_text import Text
 from gitleaks_eval.coverage.samples.samples import Bench, Sample, bench
-from gitleaks_eval.coverage.samples.scanner import Asker, Findings
+from gitleaks_eval.coverage.samples.scanner import Findings, SampleScanner
 
 # Each costs some scans of one file.
 EXPLAINED_AT_MOST = 3
@@ -32,7 +32,7 @@ def named_tests(besides: Sequence[Beside], root: Path) -> Iterator[tuple[str, Be
             yield f"{shown_path(beside.path, root)}:{test.spot.line} {test.name}", beside, test
 
 
-def check_rules(subject: Subject, besides: Sequence[Beside]) -> None:
+def check_rules(subject: EffectiveConfig, besides: Sequence[Beside]) -> None:
     """Refuse tests of rules that neither the configuration nor the scanner has.
 
     Raises:
@@ -50,7 +50,7 @@ def check_rules(subject: Subject, besides: Sequence[Beside]) -> None:
 
 
 def own_verdicts(
-    subject: Subject, besides: Sequence[Beside], asker: Asker, folder: Path, root: Path
+    subject: EffectiveConfig, besides: Sequence[Beside], sample_scanner: SampleScanner, folder: Path, root: Path
 ) -> dict[str, Verdict]:
     """Return how each test ends, by its key; scanned by the first process of the run that asks.
 
@@ -59,22 +59,24 @@ def own_verdicts(
     """
 
     def make() -> Any:
-        return {name: asdict(one) for name, one in _scanned(subject, besides, asker, root).items()}
+        return {name: asdict(one) for name, one in _scanned(subject, besides, sample_scanner, root).items()}
 
     return {name: Verdict(**verdict) for name, verdict in made_once(folder, make).items()}
 
 
-def _scanned(subject: Subject, besides: Sequence[Beside], asker: Asker, root: Path) -> dict[str, Verdict]:
+def _scanned(
+    subject: EffectiveConfig, besides: Sequence[Beside], sample_scanner: SampleScanner, root: Path
+) -> dict[str, Verdict]:
     on = bench(subject.effective.rules, subject.effective.allowlists, subject.seed)
     named = list(named_tests(besides, root))
     planted = planted_by([test for _, _, test in named], {rule.id: rule for rule in subject.effective.rules}, on)
     files = {beside.path: _whole(beside, number, on) for number, beside in enumerate(besides)}
     samples = [sample for one in planted for _, sample in one.samples]
-    findings = asker.changed(asker.built([*samples, *files.values()]), subject.layers)
+    findings = sample_scanner.changed(sample_scanner.built([*samples, *files.values()]), subject.layers)
     verdicts = judged(planted, findings)
     failing = [one for one, verdict in zip(planted, verdicts, strict=True) if verdict.outcome == FAILS]
     explained = [one for one in failing if one.test.kind == FINDS][:EXPLAINED_AT_MOST]
-    why = {one.test: said for one in explained if (said := _why(subject, asker, one, root))}
+    why = {one.test: said for one in explained if (said := _why(subject, sample_scanner, one, root))}
     named_verdicts = {}
     for (name, beside, test), found in zip(named, verdicts, strict=True):
         verdict = Verdict(found.outcome, f"{found.message}: {why[test]}") if test in why else found
@@ -84,7 +86,7 @@ def _scanned(subject: Subject, besides: Sequence[Beside], asker: Asker, root: Pa
     return named_verdicts
 
 
-def _why(subject: Subject, asker: Asker, one: Planted, root: Path) -> str:
+def _why(subject: EffectiveConfig, sample_scanner: SampleScanner, one: Planted, root: Path) -> str:
     """Return what stops the rule of a test that is not found, in the words of `explain`; empty where nothing does."""
     rule_id = one.test.rule_id
     if one.problem:
@@ -92,7 +94,7 @@ def _why(subject: Subject, asker: Asker, one: Planted, root: Path) -> str:
         return next((f"{shown_path(entry.file, root)} {entry.place}" for entry in switched if entry.file), "")
     for _, sample in one.samples:
         text = Text(sample.path, sample.text.encode())
-        found = explain(subject, asker, text, root, {rule_id})
+        found = explain(subject, sample_scanner, text, root, {rule_id})
         if said := next((stopped.words for stopped in found.stopped if stopped.rule_id == rule_id), ""):
             return said
     return ""

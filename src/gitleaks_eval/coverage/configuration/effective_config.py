@@ -16,7 +16,7 @@ from gitleaks_eval.scanners.build import ScannerBuild
 
 
 @dataclass(frozen=True)
-class Subject:
+class EffectiveConfig:
     """A configuration, read: its layers, what is in force, and the scanner's own tables.
 
     `builtin_problem` says why the scanner's own rules are not known, empty when they are. Without slots, which
@@ -49,7 +49,7 @@ class Subject:
 
 
 @lru_cache(maxsize=8)
-def subject_of(configuration: Configuration, build: ScannerBuild, seed: str = "0") -> Subject:
+def effective_config_of(configuration: Configuration, build: ScannerBuild, seed: str = "0") -> EffectiveConfig:
     """Read a configuration as a build of a scanner does; `seed` names other samples."""
     problem = ""
     builtin: Table = {}
@@ -59,4 +59,4 @@ def subject_of(configuration: Configuration, build: ScannerBuild, seed: str = "0
         problem = str(error)
     dialect = Dialect(build.name, build.version)
     layers = layers_of(configuration, builtin)
-    return Subject(configuration, layers, effective(layers, builtin, dialect), builtin, problem, dialect, seed)
+    return EffectiveConfig(configuration, layers, effective(layers, builtin, dialect), builtin, problem, dialect, seed)
