@@ -25,7 +25,6 @@ from gitleaks_eval.plugin.begin import Begin
 from gitleaks_eval.plugin.command_line import TYPED, is_narrowed, only_shows, typed
 from gitleaks_eval.plugin.folders import SURVEYS, is_shipped
 from gitleaks_eval.plugin.items import register_items
-from gitleaks_eval.plugin.judges import begin_judging, register_judges
 from gitleaks_eval.plugin.root import effective_root
 from gitleaks_eval.plugin.state import WORKER_INPUT, TakingPart
 from gitleaks_eval.scoring.scorecard import CATEGORIES
@@ -60,6 +59,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
         session = Session(settings, load_subjects(settings, checks=checks, judges=judges), shared)
         part = TakingPart(session, checks)
         if judges:
+            from gitleaks_eval.plugin.judges import begin_judging  # noqa: PLC0415 - few runs ask judges
+
             judging, pairwise = begin_judging(config, root, session, alone=not checks)
             part = TakingPart(session, checks, judging, pairwise)
         begin = None if is_worker else Begin(config, part)
@@ -70,6 +71,8 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     else:
         register_items(config, part)
     if part.judging:
+        from gitleaks_eval.plugin.judges import register_judges  # noqa: PLC0415 - as above
+
         register_judges(config, part.judging)
     for category in CATEGORIES:
         config.addinivalue_line("markers", f"{category_marker(category)}: the category {category}")

@@ -1,13 +1,16 @@
 """What hooks leave for each other: stash keys, names of plugins, and the keys of a parallel worker's input."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gitleaks_eval.checks.result import Identity
-from gitleaks_eval.engine.judging.judging import Judging
-from gitleaks_eval.engine.judging.pairs import PairwiseJudge
 from gitleaks_eval.engine.session.session import Session
+
+if TYPE_CHECKING:
+    from gitleaks_eval.engine.judging.judging import Judging
+    from gitleaks_eval.engine.judging.pairs import PairwiseJudge
 
 ITEMS = "gitleaks_eval_evaluation"
 WORKER_INPUT = "gitleaks_eval"
@@ -22,5 +25,5 @@ class TakingPart:
 
     session: Session
     checks: bool
-    judging: Judging | None = None
-    pairwise: PairwiseJudge | None = None
+    judging: "Judging | None" = None
+    pairwise: "PairwiseJudge | None" = None

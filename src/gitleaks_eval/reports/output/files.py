@@ -4,12 +4,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitleaks_eval.core.documents import read_json
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.schema import report_problems
-from gitleaks_eval.judges.settings import JudgeSettings
 from gitleaks_eval.judges.verdict import Combined, Judged
 from gitleaks_eval.reports.comparison.compared import Compared
 from gitleaks_eval.reports.html.pages import run_page
@@ -35,6 +34,9 @@ from gitleaks_eval.reports.output.report import (
 from gitleaks_eval.reports.run.evaluation_report import with_long_lists
 from gitleaks_eval.reports.run.judges import HEADING, judges_markdown, llm_fields, log_lines
 from gitleaks_eval.reports.run.values import Run
+
+if TYPE_CHECKING:
+    from gitleaks_eval.judges.settings import JudgeSettings
 
 SUMMARY_AT_MOST = 900_000
 _CUT = b"\n\nThere is no room for more: the reports have all of it.\n"
@@ -87,7 +89,7 @@ def add_to_job_summary(report: bytes) -> None:
         ) from None
 
 
-def update_reports(output: ReportFolder, judged: Judged, combined: Combined | None, settings: JudgeSettings) -> Path:
+def update_reports(output: ReportFolder, judged: Judged, combined: Combined | None, settings: "JudgeSettings") -> Path:
     """Add the verdicts of judges that ran alone to the reports of the last full run, and return their folder.
 
     Raises:
