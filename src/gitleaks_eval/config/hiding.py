@@ -126,7 +126,10 @@ def hiding_entries(
     search = _Search(configuration, scan, limit)
     search.look_for_rules(set(missed))
     search.look(search.open(missed), entries(configuration))
-    search.look(search.open(missed), overriding(configuration, {finding.rule_id for finding in search.open(missed)}))
+    rules = overriding(configuration, {finding.rule_id for finding in search.open(missed)})
+    search.look(search.open(missed), rules)
+    # An entry and a rule may hide the same: it comes back without both alone.
+    search.look(search.open(missed), [*entries(configuration), *rules] if rules else [])
     return {finding: search.hiding(finding) for finding in missed}
 
 
