@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -63,27 +63,25 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
     limit = OUTPUT_LIMIT if at_most is None else at_most
     with (folder / "stdout").open("w+b") as stdout, (folder / "stderr").open("w+b") as stderr:
         started = time.perf_counter()
-        with _interrupts_held() as release:
-            try:
-                process = subprocess.Popen(
-                    command,
-                    cwd=start_in or folder,
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=stdout,
-                    stderr=stderr,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise EvaluationError(f"cannot be run: {error.strerror or error}") from None
-            watch = _Watch(process, folder, seconds, stop, limit)
-            try:
-                watch.start()
-                release()
-                status = process.wait()
-                duration_ms = (time.perf_counter() - started) * 1000
-            finally:
-                watch.end()
+
+        def start() -> "subprocess.Popen[bytes]":
+            return subprocess.Popen(
+                command,
+                cwd=start_in or folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+
+        watch = _Watch(start, folder, seconds, stop, limit)
+        try:
+            watch.start()
+            status = watch.wait()
+            duration_ms = (time.perf_counter() - started) * 1000
+        finally:
+            watch.end()
         # It may have ended before the watch looked again.
         if reason := watch.reason or _too_much(folder, limit):
             advice = f"; allow more seconds with {limited_by}" if limited_by and reason.startswith(_LONG) else ""
@@ -93,53 +91,68 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
         return Finished(status, duration_ms, _text(stdout), _text(stderr), watch.peak_kib)
 
 
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[Callable[[], object]]:
-    """Hold Ctrl-C back until what is yielded is called: in the middle of its start, nobody could kill a program."""
-    if os.name != "posix":
-        yield lambda: None
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 class _Watch(threading.Thread):
-    """Kills the process group when a limit is reached; the main thread sleeps in wait(), so no time is lost."""
+    """Starts a program and kills its process group when a limit is reached; the main thread only waits for its end.
+
+    Ctrl-C reaches the main thread alone: in the middle of its start it would leave a program that nobody knows.
+    """
 
     def __init__(
         self,
-        process: "subprocess.Popen[bytes]",
+        start: "Callable[[], subprocess.Popen[bytes]]",
         folder: Path,
         seconds: float,
         stop: threading.Event | None,
         at_most: int,
     ) -> None:
         super().__init__(daemon=True)
-        self._process = process
+        self._start_program = start
         self._folder = folder
         self._deadline = time.monotonic() + seconds
         self._seconds = seconds
         self._stopping = stop
         self._at_most = at_most
+        self._begun = threading.Event()
         self._ended = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._problem: Exception | None = None
         self.reason: str | None = None
         self.peak_kib: int | None = None
 
     def run(self) -> None:
-        while not self._ended.wait(min(WATCH_SECONDS, max(0.001, self._deadline - time.monotonic()))):
+        try:
+            self._process = self._start_program()
+        except Exception as error:  # noqa: BLE001 - `wait` raises it where it can be caught
+            self._problem = error
+        self._begun.set()
+        while self._process and not self._ended.wait(self._pause()):
             self.peak_kib = _peak(self._process.pid) or self.peak_kib
             self.reason = self._exceeded()
             if self.reason:
                 kill_group(self._process)
                 return
 
+    def wait(self) -> int:
+        """Wait for the end of the program; return its status."""
+        self._begun.wait()
+        if isinstance(self._problem, OSError):
+            raise EvaluationError(f"cannot be run: {self._problem.strerror or self._problem}") from None
+        if self._process is None:
+            raise self._problem or RuntimeError("nothing was started")
+        return self._process.wait()
+
     def end(self) -> None:
+        """Kill what is left of the program."""
         self._ended.set()
-        kill_group(self._process)
+        if self.ident is None:
+            return
+        self._begun.wait()
+        if self._process:
+            kill_group(self._process)
         self.join()
+
+    def _pause(self) -> float:
+        return min(WATCH_SECONDS, max(0.001, self._deadline - time.monotonic()))
 
     def _exceeded(self) -> str | None:
         if self._stopping is not None and self._stopping.is_set():
