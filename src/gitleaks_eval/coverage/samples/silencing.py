@@ -192,7 +192,8 @@ class _Asking:
     def lines(self) -> dict[Entry, Lines]:
         """Which lines each entry silences that looks at lines; nothing is scanned where none does."""
         looking = [entry for entry in self.entries if looks_at_lines(entry)]
-        samples = list(line_samples(self.maker.rules, self.maker.neutral)) if looking else []
+        listed = list(line_samples(self.maker.rules, self.maker.neutral)) if looking else []
+        samples = [sample for of_names in listed for sample in of_names]
         if not samples:
             return {}
         repository = self.sample_scanner.built(samples)
@@ -201,7 +202,7 @@ class _Asking:
             layers = kept_only(self.subject, self.entries, kept)
             return fired_by_sample(samples, self.sample_scanner.changed(repository, layers, canary_may_hide=bool(kept)))
 
-        return silenced_lines(looking, samples, found_with)
+        return silenced_lines(looking, listed, found_with)
 
     def result(
         self, witness: Witness, hides: Mapping[int, bool], covered: Collection[int], ordinary: tuple[str, ...]

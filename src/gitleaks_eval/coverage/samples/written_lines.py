@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count, islice
 
 from gitleaks_eval.coverage.configuration.entries import Entry
 from gitleaks_eval.coverage.configuration.rules import Rule
@@ -30,7 +31,7 @@ USUAL = frozenset(
     "aws-access-token github-pat gitlab-pat slack-bot-token stripe-access-token gcp-api-key npm-access-token "
     "sendgrid-api-token digitalocean-pat shopify-access-token pypi-upload-token huggingface-access-token".split()
 )
-# For each rule how many of its lines an entry silences, and how many there are.
+# For each rule and kind of names how many of its lines an entry silences, and how many there are.
 Lines = tuple[tuple[str, int, int], ...]
 
 
@@ -40,34 +41,37 @@ def looks_at_lines(entry: Entry) -> bool:
     return said is not None and bool(said.regexes) and said.target in {"line", "match"}
 
 
-def line_samples(rules: Sequence[Rule], on: Bench) -> Iterator[Sample]:
-    """Yield a sample of each usual rule, and of each of the user's, in each form."""
+def line_samples(rules: Sequence[Rule], on: Bench) -> Iterator[list[Sample]]:
+    """Yield a sample of each usual rule, and of each of the user's, in each form: a list for each kind of names."""
     asked = [rule for rule in rules if (rule.own or rule.id in USUAL) and rule.regex and not rule.path]
-    number = 0
+    numbers = count()
     for rule in asked:
         made = samples_or_reason(rule, on, ["lines"])
         if isinstance(made, str) or made[0].is_alone:
             continue
-        one = written(made[0].text, made[0].match, made[0].value)
-        if "\n" in one.value:
-            continue
-        names = _names(rule)
-        for form, line in LINES.items():
-            name = names[number % len(names)] if one.name == NAME else one.name
-            path = neutral_path(f"lines{number}", on.is_free)
-            yield replace(made[0], path=path, text=f"# {form}\n{line(name, one.value)}\n")
-            number += 1
+        text = written(made[0].text, made[0].match, made[0].value)
+        if "\n" not in text.value:
+            for names in _names(rule) if text.name == NAME else [(text.name,)]:
+                yield list(_in_each_form(made[0], text.value, names, numbers, on))
 
 
-def _names(rule: Rule) -> Sequence[str]:
-    """Return the usual names in turn with those of the rule's own service, such as `gitlab_token`."""
+def _in_each_form(
+    sample: Sample, value: str, names: Sequence[str], numbers: Iterator[int], on: Bench
+) -> Iterator[Sample]:
+    for (form, line), number in zip(LINES.items(), numbers, strict=False):
+        path = neutral_path(f"lines{number}", on.is_free)
+        yield replace(sample, path=path, text=f"# {form}\n{line(names[number % len(names)], value)}\n")
+
+
+def _names(rule: Rule) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the usual names, and those of the rule's own service, such as `gitlab_token`."""
     service = re.split(r"\W", rule.id)[0].lower()
-    return [named for usual, kind in zip(NAMES, KINDS, strict=True) for named in (usual, f"{service}_{kind}")]
+    return NAMES, [f"{service}_{kind}" for kind in KINDS]
 
 
 def silenced_lines(
     entries: Sequence[Entry],
-    samples: Sequence[Sample],
+    samples: Sequence[Sequence[Sample]],
     found_with: Callable[[Sequence[Entry]], Sequence[Collection[str]]],
 ) -> dict[Entry, Lines]:
     """Return which lines each entry silences by itself, counted against those that are found without any.
@@ -75,7 +79,8 @@ def silenced_lines(
     Args:
         entries: those that look at lines.
         samples: what `line_samples` has made.
-        found_with: scans with these entries in force alone, and returns for each sample the rules that report it.
+        found_with: scans with these entries in force alone, and returns for each sample of all lists the rules that
+            report it.
     """
     before = found_with(())
 
@@ -86,17 +91,18 @@ def silenced_lines(
             yield from counted(some[len(some) // 2 :])
         else:
             # What several entries together do not silence, none of them does.
-            lines = _lines(samples, before, now)
+            lines = tuple(_lines(samples, before, now))
             yield from ((entry, lines) for entry in some)
 
     return dict(counted(entries)) if entries else {}
 
 
-def _lines(samples: Sequence[Sample], before: Sequence[Collection[str]], now: Sequence[Collection[str]]) -> Lines:
-    counts: dict[str, list[int]] = {}
-    for sample, was, is_found in zip(samples, before, now, strict=True):
-        if was:
-            count = counts.setdefault(sample.rule_id, [0, 0])
-            count[0] += not is_found
-            count[1] += 1
-    return tuple((rule_id, gone, of) for rule_id, (gone, of) in counts.items())
+def _lines(
+    samples: Sequence[Sequence[Sample]], before: Sequence[Collection[str]], now: Sequence[Collection[str]]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield for each list its rule, how many of its lines are silenced, and how many there are."""
+    asked = zip(before, now, strict=True)
+    for listed in samples:
+        found = [is_found for was, is_found in islice(asked, len(listed)) if was]
+        if found:
+            yield listed[0].rule_id, sum(not is_found for is_found in found), len(found)

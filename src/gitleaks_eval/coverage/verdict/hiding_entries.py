@@ -118,7 +118,7 @@ class Measure:
         if self.is_too_much(len(silenced), self.rules):
             reasons.append(f"{_does(entry)} {len(silenced)} of {self.rules} rules")
         if any(self.is_too_much(gone, of) for _, gone, of in result.lines):
-            wide = [rule_id for rule_id, gone, of in result.lines if self.is_too_much(gone, of)]
+            wide = list(dict.fromkeys(rule_id for rule_id, gone, of in result.lines if self.is_too_much(gone, of)))
             reasons.append(f"{silenced_lines_text(result)}, more than a quarter of {few(wide, LISTED_AT_MOST)}")
         reasons += [f"hides {many}" for many in self.too_many(places)]
         if own:
