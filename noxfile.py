@@ -24,7 +24,7 @@ tests/plugin/test_installed.py::test_what_is_installed_works_in_an_empty_folder_
 {OUTCOMES} tests/unit/analysis/test_analyse.py tests/unit/analysis/test_envelope.py
 tests/unit/config/test_chain.py tests/unit/core/test_documents.py tests/unit/core/test_private_folder.py
 tests/unit/core/test_process.py tests/unit/core/test_text.py tests/unit/engine/test_candidates.py
-tests/unit/repositories/test_build.py tests/unit/scenarios/test_masking.py tests/unit/scenarios/test_pattern.py
+tests/unit/repositories/test_build.py tests/unit/scenarios/test_pattern.py
 tests/unit/scenarios/test_recipe.py tests/unit/scenarios/test_scenario.py tests/unit/scenarios/test_secrets.py
 """.split()
 

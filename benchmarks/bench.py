@@ -19,13 +19,13 @@ from real import real
 from gitleaks_eval.analysis.matching import match_findings
 from gitleaks_eval.config.chain import Configuration
 from gitleaks_eval.core.resources import shipped_data
-from gitleaks_eval.coverage.layers import Layer, write_layers
-from gitleaks_eval.coverage.paths import word
-from gitleaks_eval.coverage.places import usual_places
-from gitleaks_eval.coverage.places_scan import ground
-from gitleaks_eval.coverage.sample_repository import build_samples
-from gitleaks_eval.coverage.samples import bench, samples_or_reason
-from gitleaks_eval.coverage.subject import subject_of
+from gitleaks_eval.coverage.configuration.effective_config import effective_config_of
+from gitleaks_eval.coverage.configuration.layers import Layer, write_layers
+from gitleaks_eval.coverage.places.places import usual_places
+from gitleaks_eval.coverage.places.scan import ground
+from gitleaks_eval.coverage.samples.paths import word
+from gitleaks_eval.coverage.samples.repository import build_samples
+from gitleaks_eval.coverage.samples.samples import bench, samples_or_reason
 from gitleaks_eval.scanners.build import PINNED_VERSION, probe
 from gitleaks_eval.scanners.canary import build_canary, canary_secrets
 from gitleaks_eval.scanners.install import installed_binary
@@ -148,7 +148,7 @@ def coverage(folder: Path) -> None:
     nine, and of the canary after each of them in which nothing is to be found. Repositories are cached.
     """
     build = probe(Path(BINARY), "the benchmark")
-    subject = subject_of(Configuration((), "the scanner's own"), build)
+    subject = effective_config_of(Configuration((), "the scanner's own"), build)
     rules = subject.effective.rules
     on = bench(rules, subject.effective.allowlists, subject.seed)
     made = [samples_or_reason(rule, on, [word(number)]) for number, rule in enumerate(rules)]

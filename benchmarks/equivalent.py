@@ -3,7 +3,7 @@
 # What nobody can notice, and why: by file name, the line as it stands there, and what the mutant makes of a part of it.
 _BOUND = "a bound that nothing comes near: one more is as good"
 EQUIVALENT: dict[tuple[str, str, str], str] = {
-    ("making.py", "CHARACTERS_AT_MOST = 20_000", "20001"): _BOUND,
+    ("generate.py", "CHARACTERS_AT_MOST = 20_000", "20001"): _BOUND,
     ("places_repository.py", "_WHEN = datetime(2026, 1, 1, 9, tzinfo=timezone.utc)", "10"): (
         "the hour at which a commit of ours was made"
     ),

@@ -12,15 +12,15 @@ from concurrent.futures import Future
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
-from gitleaks_eval.engine import fleet as loop
-from gitleaks_eval.engine.fleet import Fleet
-from gitleaks_eval.engine.fleet_run import Counted
-from gitleaks_eval.engine.fleet_unit import Compared, Pair, RepositoryUnit, UnitResult
-from gitleaks_eval.engine.store import Folder, Store
-from gitleaks_eval.reports.repository_rows import Spool, comparison_json
-from gitleaks_eval.reports.shards import Question
-from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE
+from gitleaks_eval.engine.fleet import fleet as loop
+from gitleaks_eval.engine.fleet.fleet import Fleet
+from gitleaks_eval.engine.fleet.run import Counted
+from gitleaks_eval.engine.fleet.store import Folder, Store
+from gitleaks_eval.engine.fleet.unit import Compared, Pair, RepositoryUnit, UnitResult
+from gitleaks_eval.reports.fleet.repository_rows import Spool, comparison_json
+from gitleaks_eval.reports.fleet.shards import Question
 from gitleaks_eval.repositories.listed import Listed
+from gitleaks_eval.repositories.sources import CLONES_AT_ONCE
 from gitleaks_eval.scenarios.scenario import RealRepository
 from gitleaks_eval.scoring.real_differences import LOST, RealComparison, RealDifference
 

@@ -9,22 +9,18 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import grimp
 import pytest
-import tomlkit
 from importlinter.cli import lint_imports
 
+from gitleaks_eval.core.documents import parse_toml
 from gitleaks_eval.core.resources import PACKAGE
 
 ROOT = Path(__file__).parents[1]
 FLOORS_AT_MOST = 8
-LONGEST = 350
-# Imports in functions, each with its measured reason beside it. Where another is added, one goes.
-LATE_AT_MOST = 10
 # What pytest alone imports: hooks, and modules of tests.
 OF_PYTEST = ("plugin", "checks", "lint", "findings")
 
@@ -45,17 +41,11 @@ def is_pure(name: str) -> bool:
 PURE = list(filter(is_pure, SOURCES))
 
 
-def late_imports(tree: ast.Module) -> Iterator[ast.stmt]:
-    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    found = [node for function in functions for node in ast.walk(function)]
-    return (node for node in dict.fromkeys(found) if isinstance(node, (ast.Import, ast.ImportFrom)))
-
-
 def test_packages_import_only_what_lies_on_lower_floors(capsys: pytest.CaptureFixture[str]) -> None:
     broken = lint_imports(str(ROOT / "pyproject.toml"), no_cache=True)
     shown = capsys.readouterr().out
     assert not broken, shown
-    (contract,) = tomlkit.parse((ROOT / "pyproject.toml").read_bytes()).unwrap()["tool"]["importlinter"]["contracts"]
+    contract, *_ = parse_toml((ROOT / "pyproject.toml").read_bytes())["tool"]["importlinter"]["contracts"]
     print(f"{len(contract['layers'])} floors of packages (at most {FLOORS_AT_MOST})")
     assert len(contract["layers"]) <= FLOORS_AT_MOST
 
@@ -66,25 +56,6 @@ def test_modules_import_each_other_in_no_circle() -> None:
     others = graph.modules - {"gitleaks_eval"}
     TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in others}).prepare()
     print(f"no circle among {len(others)} modules")
-
-
-def test_no_module_is_longer_than_a_reader_can_hold() -> None:
-    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in SOURCES.items()}
-    longest = max(lines, key=lines.__getitem__)
-    print(f"longest module: {longest}, {lines[longest]} lines (at most {LONGEST})")
-    assert [name for name in lines if lines[name] > LONGEST] == []
-
-
-def test_few_imports_stand_in_functions_and_each_says_what_it_saves() -> None:
-    late = []
-    for name, path in SOURCES.items():
-        text = path.read_text(encoding="utf-8")
-        for node in late_imports(ast.parse(text)):
-            line = text.splitlines()[node.lineno - 1]
-            assert "# noqa: PLC0415 - " in line, f"{name}:{node.lineno}"
-            late.append(f"{name}:{node.lineno}: {line.strip()}")
-    print(f"{len(late)} imports in functions (at most {LATE_AT_MOST}):", *late, sep="\n  ")
-    assert len(late) <= LATE_AT_MOST
 
 
 def test_importing_anything_but_the_plugin_and_the_checks_loads_no_pytest() -> None:

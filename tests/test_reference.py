@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gitleaks_eval.analysis.matching import EXACT, MISSED, MOVED, RELABELLED, UNEXPECTED, Matching, match_findings
 from gitleaks_eval.analysis.metrics import RATES, Counts, make_metrics, metrics_json, wilson_interval
-from gitleaks_eval.judges.agreement import quadratic_kappa
+from gitleaks_eval.judges.panel.agreement import quadratic_kappa
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
 
 Place = tuple[str, str, int]

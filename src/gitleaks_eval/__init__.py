@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     )
     from gitleaks_eval.checks.mark import check, not_applicable
     from gitleaks_eval.core.errors import EvaluationError, InputError
-    from gitleaks_eval.engine.run import evaluate
-    from gitleaks_eval.engine.settings import Settings
-    from gitleaks_eval.reports.run import Run
+    from gitleaks_eval.engine.run.run import evaluate
+    from gitleaks_eval.engine.settings.settings import Settings
+    from gitleaks_eval.reports.run.values import Run
     from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding, Scenario
     from gitleaks_eval.scoring.scorecard import Scorecard
 
@@ -70,9 +70,9 @@ _HOMES = {
     "checks.evidence": _EVIDENCE,
     "checks.mark": ("check", "not_applicable"),
     "core.errors": ("EvaluationError", "InputError"),
-    "engine.run": ("evaluate",),
-    "engine.settings": ("Settings",),
-    "reports.run": ("Run",),
+    "engine.run.run": ("evaluate",),
+    "engine.settings.settings": ("Settings",),
+    "reports.run.values": ("Run",),
     "scenarios.scenario": ("Expected", "ExpectedFinding", "Scenario"),
     "scoring.scorecard": ("Scorecard",),
 }

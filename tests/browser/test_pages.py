@@ -12,9 +12,9 @@ import pytest
 from pages import comparison, documents, evaluation
 from shown import ROOT, blocks, problems_of
 
-from gitleaks_eval.judges.pair_verdict import Order
-from gitleaks_eval.judges.pairwise import ORDERS, agreed
-from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
+from gitleaks_eval.judges.pairwise.panel import ORDERS, agreed
+from gitleaks_eval.judges.pairwise.verdict import Order
+from gitleaks_eval.reports.html.pages import comparison_page, run_page, trend_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from builders import GO_SWITCHES
 
-from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.scanners import GITLEAKS, install
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.install import installed_binary

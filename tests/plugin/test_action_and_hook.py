@@ -17,8 +17,8 @@ from ran import ended_in
 from workflow_steps import Job
 
 from gitleaks_eval.command.line import read_line
-from gitleaks_eval.reports.comment import MARK
-from gitleaks_eval.reports.report import CODE_QUALITY
+from gitleaks_eval.reports.output.report import CODE_QUALITY
+from gitleaks_eval.reports.pull_request.comment import MARK
 from gitleaks_eval.scanners.build import PINNED_VERSION
 
 pytestmark = pytest.mark.usefixtures("own_environment")

@@ -116,11 +116,11 @@ def test_without_the_flag_nothing_is_printed_written_or_imported(pytester: pytes
     pytester.runpytest_subprocess("-p", "no:gitleaks_eval")
     on, off = (set((pytester.path / f"modules-{on}.txt").read_text().split()) for on in (True, False))
     assert {name for name in on - off if not name.startswith("gitleaks_eval")} == set()
-    light = {"config.names", "core.resources", "core.speed", "core.text", "engine.option_table"}
+    light = {"config.names", "core.resources", "core.text", "engine.settings.options"}
     light |= {f"plugin.{name}" for name in ("command_line", "folders", "hookspecs")}
     packages = {
         "gitleaks_eval",
-        *(f"gitleaks_eval.{name}" for name in ("checks", "config", "core", "engine", "plugin")),
+        *(f"gitleaks_eval.{name}" for name in ("checks", "config", "core", "engine", "engine.settings", "plugin")),
     }
     assert on - off == packages | {f"gitleaks_eval.{name}" for name in light}
     assert not (pytester.path / "gitleaks-eval-results").exists()

@@ -13,12 +13,12 @@ from shown import CONSOLE, PAGES, ROOT, Block, blocks, commands, links, problems
 from gitleaks_eval.analysis.envelope import SCHEMA_VERSION
 from gitleaks_eval.checks.catalogue import as_markdown, catalogue
 from gitleaks_eval.core.resources import PACKAGE
-from gitleaks_eval.coverage.places import usual_places
-from gitleaks_eval.engine.option_table import OPTIONS
+from gitleaks_eval.coverage.places.places import usual_places
+from gitleaks_eval.engine.settings.options import OPTIONS
 from gitleaks_eval.plugin.folders import LINT
-from gitleaks_eval.reports.comparison import COMPARISON_SCHEMA_VERSION
-from gitleaks_eval.reports.evaluation_report import REPORT_SCHEMA_VERSION
-from gitleaks_eval.reports.report import COMPARISONS, REPORTS
+from gitleaks_eval.reports.comparison.compared import COMPARISON_SCHEMA_VERSION
+from gitleaks_eval.reports.output.report import COMPARISONS, REPORTS
+from gitleaks_eval.reports.run.evaluation_report import REPORT_SCHEMA_VERSION
 from gitleaks_eval.scenarios import catalogue as scenarios
 from gitleaks_eval.scenarios.scenario import Thresholds
 from gitleaks_eval.scoring.evaluated import LINT_CHECKS

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.engine.run import evaluate
-from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.engine.run.run import evaluate
+from gitleaks_eval.engine.settings.settings import Settings
+from gitleaks_eval.reports.run.values import Run
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
@@ -87,7 +87,7 @@ def test_several_candidates_and_unknown_options_are_refused(tmp_path: Path) -> N
 
 
 def test_importing_it_loads_no_pytest() -> None:
-    code = "import gitleaks_eval.engine.run, sys; sys.exit('pytest' in sys.modules)"
+    code = "import gitleaks_eval.engine.run.run, sys; sys.exit('pytest' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -11,7 +11,7 @@ from builders import SHIPPED
 from corpus import KEY, analysed_corpus, report, shipped_scenarios
 
 from gitleaks_eval.plugin.pytest_summary import PytestSummary
-from gitleaks_eval.reports.causes import cause_lines, causes
+from gitleaks_eval.reports.run.causes import cause_lines, causes
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 

@@ -22,12 +22,12 @@ from messages_server import (
 )
 from ran import RESULTS, Ran, run
 
-from gitleaks_eval.judges.asking import left_after
-from gitleaks_eval.judges.pair_evidence import Compared, evidence_of
-from gitleaks_eval.judges.pair_verdict import Order
-from gitleaks_eval.judges.pairwise import ORDERS, agreed
+from gitleaks_eval.judges.pairwise.evidence import Compared, evidence_of
+from gitleaks_eval.judges.pairwise.panel import ORDERS, agreed
+from gitleaks_eval.judges.pairwise.verdict import Order
+from gitleaks_eval.judges.panel.asking import left_after
+from gitleaks_eval.judges.panel.scoring import computed_call
 from gitleaks_eval.judges.prompt import as_data
-from gitleaks_eval.judges.scoring import computed_call
 from gitleaks_eval.judges.settings import JudgeSettings
 from gitleaks_eval.scoring.comparison import Pair
 from gitleaks_eval.scoring.differences import Difference, Differences

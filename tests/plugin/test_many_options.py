@@ -9,14 +9,13 @@ from fleets import row
 from ran import RESULTS
 
 from gitleaks_eval import command
-from gitleaks_eval.command.line import read_line
-from gitleaks_eval.command.list_options import names_many
+from gitleaks_eval.command.compare_list import shard_of
+from gitleaks_eval.command.line import names_many, read_line
 from gitleaks_eval.command.list_run import progress_line
-from gitleaks_eval.command.shard import shard_of
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.engine.fleet import Progress
-from gitleaks_eval.reports.repository_rows import row_line
-from gitleaks_eval.reports.shards import Question, shard_pieces
+from gitleaks_eval.engine.fleet.fleet import Progress
+from gitleaks_eval.reports.fleet.repository_rows import row_line
+from gitleaks_eval.reports.fleet.shards import Question, shard_pieces
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 CANDIDATES = ["--config", "base.toml", "--config", "head.toml"]
@@ -140,8 +139,3 @@ def test_a_run_that_cannot_begin_leaves_no_verdict_of_yesterday(folder: Path, li
 )
 def test_progress_says_how_fast_it_is_and_how_long_it_will_take(done: int, seconds: float, expected: str) -> None:
     assert progress_line(Progress(done), 10_000, seconds, "3 new") == expected
-
-
-def test_what_waits_for_a_canary_counts_for_how_fast_it_is() -> None:
-    line = progress_line(Progress(17, waiting=20), 10_000, 60.0, "3 new")
-    assert line == "37 of 10000 repositories, 37 a minute, about 4 h 29 min left; 3 new"

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from builders import SHIPPED, copied_package
-from corpus import KEY, TOKEN, analysed_corpus, outcomes, report, write_truth
+from corpus import KEY, OWN_CHECK, TOKEN, analysed_corpus, outcomes, report, write_truth
 
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.plugin.folders import FOLDERS
+from gitleaks_eval.reports.output.folder import MARKER
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
@@ -129,9 +130,11 @@ def test_other_peoples_folder_stays_as_it_is(pytester: pytest.Pytester, options:
     for name, content in theirs.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content, encoding="utf-8")
-    pytester.runpytest_subprocess("--gitleaks-eval", *options, "--gitleaks-output=theirs")
+    result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "--gitleaks-output=theirs")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--gitleaks-output *theirs: the folder holds .gitignore, *; remove it, or *"])
     assert {name: (folder / name).read_text(encoding="utf-8") for name in theirs} == theirs
-    assert (folder / "scorecard.md").exists()
+    assert {path.name for path in folder.iterdir()} == {".gitignore", "analysis", "model_eval.json"}
 
 
 def test_when_one_report_cannot_be_written_none_is(pytester: pytest.Pytester, options: list[str]) -> None:
@@ -139,8 +142,8 @@ def test_when_one_report_cannot_be_written_none_is(pytester: pytest.Pytester, op
     pytester.makepyfile(test_own=f"def test_own():\n    __import__('os').mkdir({str(folder / 'scorecard.md')!r})\n")
     result = pytester.runpytest_subprocess("--gitleaks-eval", *options, "-q", "test_own.py")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stdout.fnmatch_lines(["ERROR *scorecard.md: is in the way of a report*"])
-    assert {path.name for path in folder.iterdir()} == {".gitignore", "scorecard.md"}
+    result.stdout.fnmatch_lines(["ERROR *scorecard.md is a folder; name another folder with --gitleaks-output"])
+    assert {path.name for path in folder.iterdir()} == {".gitignore", MARKER, "scorecard.md"}
 
 
 @pytest.mark.parametrize("parallel", [[], ["-n2"]], ids=["serial", "parallel"])
@@ -177,6 +180,18 @@ def test_a_projects_naming_rules_do_not_hide_the_shipped_checks(
     pytester.makeini(f"[pytest]\n{setting}\n")
     assert pytester.runpytest_subprocess("--gitleaks-eval", *options).ret == 0
     assert report(pytester)["summary"]["total_checks"] == 78
+
+
+@pytest.mark.parametrize("arguments", [["test_own.py"], ["--gitleaks-eval", "test_own.py"]], ids=["named", "flag"])
+def test_a_conftest_may_load_the_plugin(
+    pytester: pytest.Pytester, options: list[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeconftest("pytest_plugins = ['gitleaks_eval.plugin']")
+    pytester.makepyfile(test_own=OWN_CHECK)
+    result = pytester.runpytest_subprocess(*options, *arguments)
+    assert result.ret == 0
+    result.assert_outcomes(passed=2)
 
 
 def test_showing_something_overwrites_no_report(pytester: pytest.Pytester, options: list[str]) -> None:

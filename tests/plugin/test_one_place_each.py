@@ -1,6 +1,7 @@
 """Each thing that can be added is added in one place, and then works: here one of each is."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -67,7 +68,7 @@ def test_a_mark_that_says_what_nobody_knows_is_refused(pytester: pytest.Pytester
 
 
 JUDGE = """
-from gitleaks_eval.judges.bands import found_band
+from gitleaks_eval.judges.dimensions.bands import found_band
 from gitleaks_eval.judges.judge import Judge, Opinion
 
 def _opinion(material):
@@ -86,7 +87,7 @@ JUDGE = Judge(
 def test_a_shipped_judge_is_a_module_and_a_prompt_and_is_not_calibrated_before_faults_have_labels_for_it(
     pytester: pytest.Pytester, package: Path
 ) -> None:
-    (package / "judges/completeness.py").write_text(JUDGE, encoding="utf-8")
+    (package / "judges/dimensions/completeness.py").write_text(JUDGE, encoding="utf-8")
     (package / "judges/prompts/completeness.md").write_text("{{ evidence }}", encoding="utf-8")
     command = ["-m", "gitleaks_eval.judges.calibrate", "--mode=heuristic", "--output=result.json"]
     ended = subprocess.run([sys.executable, *command], check=False, cwd=pytester.path)
@@ -105,7 +106,7 @@ def test_a_shipped_judge_is_a_module_and_a_prompt_and_is_not_calibrated_before_f
 def test_a_report_is_one_value_that_is_written_removed_and_not_written_over(
     pytester: pytest.Pytester, package: Path
 ) -> None:
-    module = package / "reports/report.py"
+    module = package / "reports/output/report.py"
     source = module.read_text(encoding="utf-8")
     entry = '    Report("names.txt", lambda run, _: ["\\n".join(sorted(run.by_scenario)).encode()]),\n'
     first = "    Report(REPORT, "
@@ -118,13 +119,14 @@ def test_a_report_is_one_value_that_is_written_removed_and_not_written_over(
     # A run that ends before it writes leaves none of yesterday.
     assert pytester.runpytest_subprocess(*options, "--gitleaks-scan-timeout=x").ret == pytest.ExitCode.USAGE_ERROR
     assert not report.exists()
-    report.parent.mkdir(exist_ok=True)
+    shutil.rmtree(report.parent)
+    report.parent.mkdir()
     report.write_text("mine", encoding="utf-8")
     result = pytester.runpytest_subprocess(*options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*names.txt: is in the way of a report*"])
+    result.stderr.fnmatch_lines(["*the folder holds names.txt, and gitleaks-eval did not make it*"])
     assert report.read_text(encoding="utf-8") == "mine"
-    program = "from gitleaks_eval.engine.candidates import _folders; print(_folders(['names.txt']))"
+    program = "from gitleaks_eval.engine.settings.candidates import _folders; print(_folders(['names.txt']))"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "['names.txt-2']"
 

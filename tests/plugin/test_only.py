@@ -9,7 +9,7 @@ from corpus import report, shipped_scenarios
 
 from gitleaks_eval.analysis.metrics import metrics_json
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.engine.kinds import DEFAULT
+from gitleaks_eval.engine.settings.selection import DEFAULT
 from gitleaks_eval.scoring.saved import evaluated_from_report
 
 pytestmark = pytest.mark.usefixtures("own_environment")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.core.resources import PACKAGE
-from gitleaks_eval.engine.option_table import BY_NAME, OPTIONS, Option, as_markdown, grouped
+from gitleaks_eval.engine.settings.options import BY_NAME, OPTIONS, Option, as_markdown, grouped
 
 ROOT = Path(__file__).parents[2]
 ENTRY = '    Option("moon_phase", "PHASE", "evaluate only in this phase of the moon", "any"),\n'
@@ -20,7 +20,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package whose table has one more entry."""
     folder = tmp_path_factory.mktemp("copy")
     shutil.copytree(PACKAGE, folder / "gitleaks_eval", ignore=shutil.ignore_patterns("__pycache__"))
-    table = folder / "gitleaks_eval/engine/option_table.py"
+    table = folder / "gitleaks_eval/engine/settings/options.py"
     text = table.read_text(encoding="utf-8")
     table.write_text(text.replace("OPTIONS = (\n", f"OPTIONS = (\n{ENTRY}"), encoding="utf-8")
     return folder
@@ -52,7 +52,7 @@ def test_each_option_is_one_of_pytests_with_an_ini_twin_if_it_takes_a_value(
 
 def test_the_docs_have_the_table() -> None:
     assert "\n".join([*as_markdown(), ""]) == (ROOT / "docs/options.md").read_text(encoding="utf-8"), (
-        "run: python -m gitleaks_eval.engine.option_table > docs/options.md"
+        "run: python -m gitleaks_eval.engine.settings.options > docs/options.md"
     )
 
 
@@ -72,5 +72,5 @@ def test_another_option_is_one_more_entry(copy: Path) -> None:
     assert "--gitleaks-moon-phase=PHASE" in help_of_pytest
     assert "as --gitleaks-moon-phase: evaluate only in this phase of the moon" in help_of_pytest
     row = "| `--gitleaks-moon-phase=PHASE` | evaluate only in this phase of the moon | any |"
-    assert row in printed(copy, "-m", "gitleaks_eval.engine.option_table")
+    assert row in printed(copy, "-m", "gitleaks_eval.engine.settings.options")
     assert "--moon-phase PHASE" in printed(copy, "-m", "gitleaks_eval", "run", "--help")

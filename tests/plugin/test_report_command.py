@@ -12,7 +12,7 @@ from ran import Ran, evaluate
 
 from gitleaks_eval.command import main
 from gitleaks_eval.core.resources import schema
-from gitleaks_eval.reports.html import GENERATOR
+from gitleaks_eval.reports.html.pages import GENERATOR
 
 REPORT, PAGE = "evaluation_report.json", "report.html"
 

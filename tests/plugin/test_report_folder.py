@@ -1,10 +1,7 @@
 """The output folder: what is not ours, or was changed, is neither removed nor replaced, also behind links."""
 
-import json
 import os
-import threading
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,8 @@ import pytest
 from corpus import KEY, analysed_corpus, report
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.reports.folder import MANIFEST, ReportFolder, is_any, is_partial, is_report
+from gitleaks_eval.reports.output.folder import FORMER_MARKER, MARKER, ReportFolder, is_any, is_partial, streamed
+from gitleaks_eval.reports.output.report import report_named
 
 RESULTS = "gitleaks-eval-results"
 CARD = "scorecard.md"
@@ -28,14 +26,7 @@ def publish(folder: ReportFolder, *names: str, removes: Callable[[str], bool] = 
 
 def files(folder: Path) -> set[str]:
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
-    return found - {MANIFEST, ".gitignore"}
-
-
-def manifest(folder: Path, **listed: str | bytes) -> None:
-    """A manifest that lists these files, by the content that they have to have."""
-    digests = {name: sha256(c).hexdigest() if isinstance(c, bytes) else c for name, c in listed.items()}
-    folder.mkdir(exist_ok=True)
-    (folder / MANIFEST).write_text(json.dumps({"files": digests}), encoding="utf-8")
+    return found - {MARKER, ".gitignore"}
 
 
 @pytest.fixture
@@ -54,66 +45,58 @@ def test_a_new_run_removes_what_earlier_ones_wrote_and_the_folders_that_are_empt
     ours.forget(is_partial)
     assert files(ours.path) == {CARD, "8.16.0/scorecard.md", "8.16.0/analysis/a.json"}
     ours.forget(is_any)
-    assert {path.name for path in ours.path.iterdir()} == {".gitignore"}
+    assert {path.name for path in ours.path.iterdir()} == {".gitignore", MARKER}
 
 
-def test_what_was_changed_or_added_stays(ours: ReportFolder) -> None:
-    (ours.path / "8.16.0/scorecard.md").write_text("ours, with my notes", encoding="utf-8")
-    (ours.path / "8.16.0/notes.md").write_text("mine", encoding="utf-8")
-    (ours.path / "model_eval.json").write_text("mine", encoding="utf-8")
+def test_a_folder_of_an_earlier_checkout_is_ours(ours: ReportFolder) -> None:
+    (ours.path / MARKER).rename(ours.path / FORMER_MARKER)
+    ours.forget(is_any)
+    assert {path.name for path in ours.path.iterdir()} == {".gitignore", MARKER}
+
+
+def test_what_has_no_name_of_a_report_stays(ours: ReportFolder) -> None:
+    for name in ("8.16.0/notes.md", "deploy.json"):
+        (ours.path / name).write_text("mine", encoding="utf-8")
     acts: list[Callable[[], None]] = [lambda: ours.forget(is_any), lambda: publish(ours, CARD)]
     for act in acts:
         act()
-        assert files(ours.path) - {CARD} == {"8.16.0/scorecard.md", "8.16.0/notes.md", "model_eval.json"}
-    assert (ours.path / "8.16.0/scorecard.md").read_text(encoding="utf-8") == "ours, with my notes"
-
-
-def pipe(path: Path) -> None:
-    os.mkfifo(path)
+        assert files(ours.path) - {CARD} == {"8.16.0/notes.md", "deploy.json"}
 
 
 def write(path: Path) -> None:
     path.write_text("theirs", encoding="utf-8")
 
 
-def huge(path: Path) -> None:
-    path.touch()
-    os.truncate(path, 1 << 40)
-
-
-@pytest.mark.parametrize("make", [write, Path.mkdir, pipe], ids=["file", "folder", "pipe"])
-@pytest.mark.parametrize("name", [CARD, "analysis/mine.json", "8.16.0/scorecard.md"])
-def test_what_is_in_the_way_of_a_report_is_named_and_left(
-    tmp_path: Path, make: Callable[[Path], object], name: str
-) -> None:
-    path = tmp_path / RESULTS / name
-    path.parent.mkdir(parents=True)
-    make(path)
-    before = path.lstat()
+@pytest.mark.parametrize("make", [write, Path.mkdir, os.mkfifo], ids=["file", "folder", "pipe"])
+def test_a_folder_of_somebody_else_is_named_and_left(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    theirs = tmp_path / RESULTS / CARD
+    theirs.parent.mkdir()
+    make(theirs)
     folder = folder_of(tmp_path)
+    acts: list[Callable[[], None]] = [lambda: folder.forget(is_any), folder.make, lambda: publish(folder, CARD)]
+    for act in acts:
+        with pytest.raises(InputError, match=f"holds {CARD}, and gitleaks-eval did not make it; remove it, or"):
+            act()
+    assert list(folder.path.iterdir()) == [theirs]
+
+
+def test_a_folder_with_nothing_but_what_the_run_reads_may_be_written_to(tmp_path: Path) -> None:
+    shard = tmp_path / RESULTS / "shard-1-of-2.jsonl"
+    shard.parent.mkdir()
+    write(shard)
+    folder = folder_of(tmp_path, shard)
     folder.forget(is_any)
-    with pytest.raises(InputError, match=f"{name}: is in the way of a report.*move it away, or name another folder"):
-        folder.refuse_foreign(["evaluation_report.json", name])
-    with pytest.raises(InputError, match=f"{name}: is in the way of a report"):
-        publish(folder, "evaluation_report.json", name)
-    assert files(folder.path) == ({name} if make is not Path.mkdir else set())
-    assert os.path.samestat(before, path.lstat())
+    publish(folder, CARD)
+    assert files(folder.path) == {shard.name, CARD}
 
 
-def test_a_file_where_a_folder_is_needed_is_in_the_way(tmp_path: Path) -> None:
+def test_a_file_where_a_folder_is_needed_is_an_error(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     folder.make()
     write(folder.path / "analysis")
-    with pytest.raises(InputError, match="is in the way"):
+    with pytest.raises(OSError, match="analysis"):
         publish(folder, CARD, "analysis/a.json")
     assert files(folder.path) == {"analysis"}
-
-
-def test_a_changed_report_is_not_replaced(ours: ReportFolder) -> None:
-    write(ours.path / CARD)
-    with pytest.raises(InputError, match="not, or no more, as gitleaks-eval wrote it"):
-        publish(ours, CARD)
-    assert (ours.path / CARD).read_text(encoding="utf-8") == "theirs"
 
 
 def test_a_hard_link_of_a_report_keeps_its_content(ours: ReportFolder, tmp_path: Path) -> None:
@@ -137,23 +120,6 @@ def test_what_the_run_reads_is_neither_removed_nor_replaced(ours: ReportFolder, 
     assert files(ours.path) == set()
 
 
-def test_a_run_that_writes_nothing_leaves_no_trace_in_other_peoples_folder(tmp_path: Path) -> None:
-    write(tmp_path / "README.md")
-    folder_of(tmp_path, name=".").forget(is_any)
-    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
-
-
-def test_other_peoples_gitignore_stays_and_their_folder_gets_none(tmp_path: Path) -> None:
-    for name, there in (("with", ".gitignore"), ("without", "README.md")):
-        (tmp_path / name).mkdir()
-        write(tmp_path / name / there)
-        folder = folder_of(tmp_path, name=name)
-        folder.forget(is_any)
-        publish(folder, CARD)
-        assert {path.name for path in folder.path.iterdir()} == {there, MANIFEST, CARD}
-        assert (folder.path / there).read_text(encoding="utf-8") == "theirs"
-
-
 def test_when_the_disk_fails_nothing_is_replaced(ours: ReportFolder) -> None:
     def failing() -> Any:
         yield b"half"
@@ -167,36 +133,15 @@ def test_when_the_disk_fails_nothing_is_replaced(ours: ReportFolder) -> None:
     assert not (ours.path / "new").exists()
 
 
-def test_a_run_that_was_killed_while_it_wrote_is_no_obstacle(
-    ours: ReportFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    replace, times = Path.replace, iter(range(9))
-
-    def killed(self: Path, target: Path) -> Path:
-        # The manifest, and one of two reports.
-        if next(times) == 2:
-            raise KeyboardInterrupt
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", killed)
-    with pytest.raises(KeyboardInterrupt):
-        publish(ours, CARD, "scorecard.json", text="new")
-    monkeypatch.undo()
-    publish(ours, CARD, "scorecard.json", text="newer")
-    assert files(ours.path) == {CARD, "scorecard.json"}
-
-
-def test_runs_that_write_at_once_leave_the_reports_of_one(tmp_path: Path) -> None:
+def test_rows_can_be_read_as_soon_as_they_are_there_and_nothing_stays(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
-    folder.forget(is_any)
-    names = [[f"{number}_{each}_eval.json" for each in range(20)] for number in range(4)]
-    threads = [threading.Thread(target=publish, args=(folder, *some)) for some in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert files(folder.path) in [set(some) for some in names]
-    folder.forget(is_any)
+    folder.make()
+    path = folder.path / "repositories.jsonl.partial"
+    write(path)
+    with streamed(folder, "repositories.jsonl") as add:
+        for line in (b"one\n", b"two\n"):
+            add(line)
+            assert path.read_bytes().endswith(line)
     assert files(folder.path) == set()
 
 
@@ -224,18 +169,17 @@ def test_an_output_that_is_or_holds_or_lies_behind_a_link_is_refused(tmp_path: P
     output, link = commit_links(tmp_path, how)
     write(tmp_path / "docs/app.json")
     write(tmp_path / "docs/analysis/app.json")
-    for names in ([], [CARD, "app.json", "analysis/app.json"]):
-        # A manifest, there or behind the link, makes no difference.
-        for place in {tmp_path / output, tmp_path / "docs"} if names else ():
-            if place.is_dir():
-                manifest(place, **dict.fromkeys(names, b"theirs"))
-        before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
-        folder = folder_of(tmp_path, name=output)
-        acts: list[Callable[[], None]] = [lambda: folder.forget(is_any), lambda: publish(folder, CARD)]  # noqa: B023 - called at once
-        for act in acts:
-            with pytest.raises(InputError, match=f"{link} is a link, and nothing is written or removed behind one"):
-                act()
-        assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+    for place in {tmp_path / output, tmp_path / "docs"}:
+        if place.is_dir():
+            # A marker, there or behind the link, makes no difference.
+            write(place / MARKER)
+    before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
+    folder = folder_of(tmp_path, name=output)
+    acts: list[Callable[[], None]] = [lambda: folder.forget(is_any), lambda: publish(folder, CARD)]
+    for act in acts:
+        with pytest.raises(InputError, match=f"{link} is a link, and nothing is written or removed behind one"):
+            act()
+    assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
 def test_a_root_that_lies_behind_a_link_is_the_users_own(tmp_path: Path) -> None:
@@ -247,78 +191,19 @@ def test_a_root_that_lies_behind_a_link_is_the_users_own(tmp_path: Path) -> None
     assert files(tmp_path / "real" / RESULTS) == {CARD}
 
 
-# --- manifests
+# --- names
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["../config/scorecard.md", "/etc/scorecard.md", "a/../scorecard.md", "./scorecard.md", "a//scorecard.md", "",
-     ".", "..", "app.json", "config/app.json", "index.md", "scorecard.md/", "a\0/scorecard.md", "analysis/app.txt"],
-)  # fmt: skip
-def test_a_manifest_names_only_reports(name: str) -> None:
-    assert not is_report(name)
+@pytest.mark.parametrize("name", ["app.json", "config/app.json", "index.md", "scorecard.md/", "analysis/app.txt"])
+def test_these_are_no_reports(name: str) -> None:
+    assert report_named(name) is None
 
 
 @pytest.mark.parametrize(
     "name", [CARD, "a/b/comparison.json", "8.30.1/analysis/x y.json", "x/leaky_eval.json", "judges.jsonl"]
 )
 def test_these_are_reports(name: str) -> None:
-    assert is_report(name)
-
-
-def test_a_manifest_that_lists_other_peoples_files_removes_none(tmp_path: Path) -> None:
-    (tmp_path / "config").mkdir()
-    results = tmp_path / RESULTS
-    results.mkdir()
-    for path in (tmp_path / "config/scorecard.md", results / "index.md", results / CARD):
-        write(path)
-    listed: dict[str, str | bytes] = dict.fromkeys(
-        ["../config/scorecard.md", "index.md", str(tmp_path / "config/scorecard.md")], b"theirs"
-    )
-    manifest(results, **listed, **{CARD: b"not this"})
-    folder_of(tmp_path).forget(is_any)
-    assert files(tmp_path) == {
-        f"{RESULTS}/index.md",
-        f"{RESULTS}/{CARD}",
-        "config/scorecard.md",
-    }
-
-
-BROKEN: dict[str, bytes] = {
-    "empty": b"",
-    "a list": b"[]",
-    "no files": b"{}",
-    "files as a list": b'{"files": []}',
-    "a number as hash": b'{"files": {"scorecard.md": 1}}',
-    "deep": b"[" * 100_000,
-    "not UTF-8": b"\xff\xfe\xfd",
-}
-
-
-@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
-def test_a_broken_manifest_is_an_error_with_its_place_and_stays(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / RESULTS / MANIFEST
-    path.parent.mkdir()
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=rf"{MANIFEST}: is no list of the files that gitleaks-eval wrote"):
-        folder_of(tmp_path).forget(is_any)
-    assert path.read_bytes() == content
-
-
-def test_a_pipe_or_a_huge_file_is_no_manifest(tmp_path: Path) -> None:
-    for name, make in (("pipe", pipe), ("huge", huge)):
-        (tmp_path / name).mkdir()
-        make(tmp_path / name / MANIFEST)
-        with pytest.raises(InputError, match="is no list of the files"):
-            folder_of(tmp_path, name=name).forget(is_any)
-
-
-def test_a_listed_file_that_became_a_pipe_or_huge_is_not_read(ours: ReportFolder) -> None:
-    (ours.path / CARD).unlink()
-    pipe(ours.path / CARD)
-    huge(ours.path / "8.16.0/scorecard.md")
-    ours.forget(is_any)
-    assert files(ours.path) == {CARD, "8.16.0/scorecard.md"}
+    assert report_named(name)
 
 
 # --- whole runs
@@ -407,7 +292,7 @@ def test_an_output_that_cannot_be_is_refused_before_any_test(project: pytest.Pyt
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     lines = {
         "--gitleaks-output=": "ERROR: --gitleaks-output: is empty; name a folder for the reports",
-        "--gitleaks-output=docs": "ERROR: *docs/scorecard.md: is in the way of a report*",
+        "--gitleaks-output=docs": "ERROR: --gitleaks-output *docs: the folder holds scorecard.md, and *",
         "--gitleaks-output=docs/../link": "ERROR: --gitleaks-output *link is a link*",
     }
     result.stderr.fnmatch_lines([lines[option]])
@@ -433,8 +318,6 @@ def test_analyses_that_are_read_in_the_output_stay(project: pytest.Pytester) -> 
     analyses = project.path / RESULTS / "analysis"
     (project.path / "corpus/analyses").rename(analyses)
     content = {path.name: path.read_bytes() for path in analyses.iterdir()}
-    listed = {f"analysis/{name}": content[name] for name in content}
-    manifest(project.path / RESULTS, **listed)
     for name in (
         "scorecard.md",
         "scorecard.json",
@@ -449,15 +332,6 @@ def test_analyses_that_are_read_in_the_output_stay(project: pytest.Pytester) -> 
         (project.path / RESULTS / name).unlink()
     assert project.runpytest_subprocess("--gitleaks-eval", f"--gitleaks-analysis={RESULTS}/analysis").ret == 0
     assert {path.name: path.read_bytes() for path in analyses.iterdir()} == content
-
-
-def test_reports_of_a_version_without_a_manifest_are_named_and_left(project: pytest.Pytester) -> None:
-    (project.path / RESULTS / MANIFEST).unlink()
-    before = files(project.path / RESULTS)
-    result = project.runpytest_subprocess("--gitleaks-eval")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: *evaluation_report.json (and scorecard.json, *): is in the way of a report*"])
-    assert files(project.path / RESULTS) == before
 
 
 # --- what others are told

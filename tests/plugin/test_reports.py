@@ -10,7 +10,7 @@ from builders import SHIPPED
 from corpus import KEY, TOKEN, analysed_corpus, envelope, outcomes, report, shipped_scenarios, write_analysis
 
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.reports.folder import MANIFEST
+from gitleaks_eval.reports.output.folder import MARKER
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 
@@ -115,7 +115,7 @@ def test_the_folder_ignores_itself_and_holds_no_report_of_yesterday(
     pytester.runpytest_subprocess("--gitleaks-eval", *options)
     assert "*" in (folder / ".gitignore").read_text(encoding="utf-8").splitlines()
     assert sorted(path.name for path in folder.iterdir()) == [
-        ".gitignore", MANIFEST, "clean_eval.json", "code-quality.json", "comment.md", "configuration.sarif",
+        ".gitignore", MARKER, "clean_eval.json", "code-quality.json", "comment.md", "configuration.sarif",
         "evaluation_report.json", "report.html", "scorecard.json", "scorecard.md",
     ]  # fmt: skip
 

@@ -9,6 +9,7 @@ import pytest
 from corpus import OWN_CHECK, analysed_corpus, report
 
 from gitleaks_eval.plugin.folders import CHECKS
+from gitleaks_eval.reports.output.folder import MARKER
 
 pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
 
@@ -69,6 +70,16 @@ def test_options_that_are_not_typed_wait_for_the_flag_in_silence(
     assert "gitleaks-eval:" not in result.stdout.str()
 
 
+def test_a_file_of_arguments_is_read_before_a_test_removes_it(
+    pytester: pytest.Pytester, run: Run, options: list[str]
+) -> None:
+    (pytester.path / "arguments.txt").write_text("\n".join(["--gitleaks-eval", *options, "test_own.py"]), "utf-8")
+    pytester.makepyfile(test_own="import os\ndef test_own():\n    os.remove('arguments.txt')\n")
+    result = run("@arguments.txt")
+    assert result.ret == 0
+    assert not report(pytester)["partial"]
+
+
 # A path behind a space.
 
 
@@ -83,6 +94,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_path_that_changes_rootdir_or_ini_file_is_refused_with_the_command_that_does_not(
     run: Run, options: list[str], elsewhere: Path
 ) -> None:
+    (elsewhere / MARKER).touch()
     result = run("--gitleaks-eval", "--gitleaks-output", str(elsewhere), *options)
     assert result.ret == USAGE_ERROR
     written = f"  pytest --gitleaks-eval --gitleaks-output={elsewhere} {shlex.join(options)}"

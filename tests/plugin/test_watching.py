@@ -12,8 +12,7 @@ from corpus import shipped_scenarios
 
 from gitleaks_eval import command
 from gitleaks_eval.core import progress
-from gitleaks_eval.engine import watching
-from gitleaks_eval.engine.watching import Watch, under_way
+from gitleaks_eval.core.progress import Watch, under_way
 
 SLOW = """\
 #!{python} -ISB
@@ -25,8 +24,7 @@ os.execv({real!r}, [{real!r}, *sys.argv[1:]])
 
 
 def test_a_scan_that_takes_long_is_named_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "SECONDS", 0.0)
-    monkeypatch.setattr(watching, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "SECONDS", 0.01)
     said: queue.Queue[str] = queue.Queue()
     watch = Watch(tmp_path / "notes", said.put)
     with under_way(tmp_path / "notes", "scanning first"):
@@ -41,15 +39,13 @@ def test_what_goes_on_for_long_is_told_again_and_nothing_of_what_does_not(monkey
     said: queue.Queue[str] = queue.Queue()
     with progress.telling(said.put, "doing what is short"):
         pass
-    monkeypatch.setattr(progress, "SECONDS", 0.0)
-    monkeypatch.setattr(progress, "AGAIN", 0.01)
+    monkeypatch.setattr(progress, "SECONDS", 0.01)
     with progress.telling(said.put, "asking"):
         assert [said.get(timeout=60), said.get(timeout=60)] == ["gitleaks-eval: still asking after 0 s"] * 2
 
 
 def test_a_note_that_stays_is_told_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("SECONDS", 0.05), ("EVERY_SECONDS", 0.01)):
-        monkeypatch.setattr(watching, name, value)
+    monkeypatch.setattr(progress, "SECONDS", 0.05)
     said: queue.Queue[str] = queue.Queue()
     watch = Watch(tmp_path / "notes", said.put)
     with under_way(tmp_path / "notes", "scanning"):
@@ -60,8 +56,7 @@ def test_a_note_that_stays_is_told_again(tmp_path: Path, monkeypatch: pytest.Mon
 def test_of_many_short_scans_one_is_named_when_nothing_was_said_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("SECONDS", 0.3), ("EVERY_SECONDS", 0.01)):
-        monkeypatch.setattr(watching, name, value)
+    monkeypatch.setattr(progress, "SECONDS", 0.3)
     said: queue.Queue[str] = queue.Queue()
     watch = Watch(tmp_path / "notes", said.put)
     ends = time.monotonic() + 20
@@ -102,9 +97,7 @@ def test_a_run_says_which_scenario_is_scanned_for_long(
     scanner = pytester.path / "slow"
     scanner.write_text(SLOW.format(python=sys.executable, real=str(gitleaks("8.30.1"))), encoding="utf-8")
     scanner.chmod(0o755)
-    pytester.makepyfile(
-        sooner="from gitleaks_eval.engine import watching\nwatching.SECONDS, watching.EVERY_SECONDS = 0.2, 0.05\n"
-    )
+    pytester.makepyfile(sooner="from gitleaks_eval.core import progress\nprogress.SECONDS = 0.2\n")
     corpus = shipped_scenarios(tmp_path / "scenarios", "private-keys")
     arguments = ["-psooner", "--gitleaks-eval", corpus, f"--gitleaks-binary={scanner}", "--gitleaks-findings"]
     result = pytester.runpytest_subprocess(*arguments, *parallel)

@@ -15,7 +15,7 @@ from corpus import shipped_scenarios
 from ran import RESULTS, Ran, evaluate, run
 
 from gitleaks_eval.core.schema import schema_problems, schema_violations
-from gitleaks_eval.coverage.probes import VERSION as VERSION_OF_PROBES
+from gitleaks_eval.coverage.configuration.probes import VERSION as VERSION_OF_PROBES
 
 ALL = "--gitleaks-only=scenarios,rules,places,entries"
 ENTRIES = "--gitleaks-only=rules,places,entries"

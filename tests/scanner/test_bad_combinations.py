@@ -17,7 +17,7 @@ from typing import Any
 
 import bad_configurations
 import pytest
-import tomlkit
+import tomli_w
 import yaml
 from company import company, secrets
 from corpus import shipped_scenarios
@@ -25,7 +25,7 @@ from programs import script
 from ran import Ran, ended_in, run
 from seeded_faults import Rules, faulty
 
-from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.install import installed_binary
@@ -65,7 +65,7 @@ class Ground:
     @cached_property
     def rules(self) -> Rules:
         ids = sorted(str(rule["id"]) for rule in self.document["rules"])
-        return Rules(tomlkit.dumps(self.document), "", tuple(ids))
+        return Rules(tomli_w.dumps(self.document), "", tuple(ids))
 
     @cached_property
     def before(self) -> dict[str, frozenset[str]]:

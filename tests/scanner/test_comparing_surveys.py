@@ -9,7 +9,7 @@ import pytest
 from corpus import shipped_scenarios
 from ran import RESULTS, Ran, evaluate, run
 
-from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.scanners.build import probe
 
 OLD, NEW = "8.18.4", "8.30.1"
@@ -22,6 +22,7 @@ EXTENDS = "[extend]\nuseDefault = true\n"
 KEPT = {"aws-access-token", "generic-api-key", "github-pat", "private-key", "slack-bot-token", "stripe-access-token"}
 SOURCES = f"{EXTENDS}[allowlist]\npaths = ['(^|/)src/']\n"
 OWN = "[[rules]]\nid = 'acme'\nregex = 'acme_{form}'\nkeywords = ['acme_']\n"
+FOR_RULES = EXTENDS + "[[allowlists]]\ntargetRules = {rules}\npaths = ['(^|/)src/main/java/']\n"
 TEAM = f"""{EXTENDS}disabledRules = ["generic-api-key"]
 {OWN.format(form="[a-z0-9]{32}")}
 [[allowlists]]
@@ -67,6 +68,8 @@ def project(tmp_path_factory: pytest.TempPathFactory, gitleaks: Callable[[str], 
         "team": TEAM,
         "narrow": TEAM.replace("{32}", "{24}[0-9]{8}"),
         "wider": TEAM.replace("fixtures/", "(fixtures|docs)/"),
+        "few": FOR_RULES.format(rules=["npm-access-token", "jwt"]),
+        "others": FOR_RULES.format(rules=["npm-access-token", "gitlab-pat"]),
         "more": TEAM + OWN.format(form="[A-Z]{32}").replace("acme", "more"),
     }
     for name, content in contents.items():
@@ -130,6 +133,12 @@ def test_a_narrowed_and_a_widened_entry_are_regressions_and_one_rule_more_is_non
     assert (pairs["wider"]["rules_lost"], pairs["wider"]["entries_wider"]) == ([], ["wider:10"])
     # One more rule makes no entry wider.
     assert (pairs["more"]["rules_gained"], pairs["more"]["entries_wider"]) == (["more"], [])
+
+
+def test_an_allowlist_for_other_rules_than_before_is_a_regression(project: Path) -> None:
+    ran = compared(project, "few", "others", more=(BESIDE,))
+    assert (ran.status, ran.verdicts) == (1, {"others": "REGRESSION"})
+    assert ran.pairs["others"]["entries_wider"] == ["others:5"]
 
 
 def test_a_saved_baseline_knows_what_was_found_and_what_hid_and_one_allowed_folder_is_a_regression(

@@ -13,9 +13,9 @@ from gitleaks_eval.config.lint import lint
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.scanners import GITLEAKS, SCANNERS
 from gitleaks_eval.scanners.build import PINNED_VERSION, probe
+from gitleaks_eval.scanners.config_errors import ask_scanner, first_broken
 from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scanners.install import installed_binary
-from gitleaks_eval.scanners.refusals import ask_scanner, first_broken
 
 VERSIONS = ("8.16.0", "8.18.4", "8.26.0", "8.30.1")
 DEFAULT = "[extend]\nuseDefault = true\n"

@@ -11,14 +11,21 @@ import pytest
 
 from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.asker import Asker, Findings
-from gitleaks_eval.coverage.entries import Entry, entries_of
-from gitleaks_eval.coverage.firing import ASKED_ALONE_AT_MOST, RULES_AT_MOST, TOO_MANY, Firing, RuleResult, ask_rules
-from gitleaks_eval.coverage.hidden_values import Found
-from gitleaks_eval.coverage.known import Known, fired_by
-from gitleaks_eval.coverage.layers import Layer, Layers
-from gitleaks_eval.coverage.silencing import EntryResult, ask_entries, hiders_of
-from gitleaks_eval.coverage.subject import Subject, subject_of
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig, effective_config_of
+from gitleaks_eval.coverage.configuration.entries import Entry, entries_of
+from gitleaks_eval.coverage.configuration.known import Known, fired_by
+from gitleaks_eval.coverage.configuration.layers import Layer, Layers
+from gitleaks_eval.coverage.rules.firing import (
+    ASKED_ALONE_AT_MOST,
+    RULES_AT_MOST,
+    TOO_MANY,
+    Firing,
+    RuleResult,
+    ask_rules,
+)
+from gitleaks_eval.coverage.samples.hidden_values import Found
+from gitleaks_eval.coverage.samples.scanner import Findings, SampleScanner
+from gitleaks_eval.coverage.samples.silencing import EntryResult, ask_entries, hiders_of
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scanners.build import ScannerBuild, probe
@@ -74,15 +81,15 @@ paths = ['^docs/']
 class Asked:
     """A configuration with a scanner that can be asked about it."""
 
-    subject: Subject
-    asker: Asker
+    subject: EffectiveConfig
+    sample_scanner: SampleScanner
     seen: list[Mapping[str, Any]]
 
     def rules(self) -> dict[str, RuleResult]:
-        return {result.rule_id: result for result in ask_rules(self.subject, self.asker).rules}
+        return {result.rule_id: result for result in ask_rules(self.subject, self.sample_scanner).rules}
 
     def entries(self) -> dict[str, EntryResult]:
-        return {result.entry.text: result for result in ask_entries(self.subject, self.asker)}
+        return {result.entry.text: result for result in ask_entries(self.subject, self.sample_scanner)}
 
 
 Ask = Callable[..., Asked]
@@ -100,8 +107,8 @@ def ask(gitleaks: Callable[[str], Path], tmp_path: Path) -> Ask:
             (tmp_path / "mine.toml").write_text(content, encoding="utf-8")
             configuration = choose_configuration(("mine.toml", tmp_path, "of a test"), tmp_path, tmp_path)
         seen: list[Mapping[str, Any]] = []
-        asker = Asker(_scan(build, configuration, tmp_path, seen), tmp_path, seed)
-        return Asked(subject_of(configuration, build, seed), asker, seen)
+        sample_scanner = SampleScanner(_scan(build, configuration, tmp_path, seen), tmp_path, seed)
+        return Asked(effective_config_of(configuration, build, seed), sample_scanner, seen)
 
     return asked
 
@@ -133,7 +140,7 @@ def test_every_rule_of_the_scanners_own_fires(ask: Ask, version: str, seed: str)
         Known("gitleaks", version, is_stated=True)
     )
     # One scan as it is, perhaps one of more samples, and one with the rules as they are read from the program.
-    assert asked.asker.scans <= 3
+    assert asked.sample_scanner.scans <= 3
 
 
 def test_the_rules_of_betterleaks_fire_or_are_part_of_others(ask: Ask) -> None:
@@ -189,7 +196,7 @@ regex = 'ghs_[a-zA-Z0-9]{36}'
 keywords = ["ghs_"]
 """.replace("LONG", "z" + "b{990}" * 21)
     )
-    firing: Firing = ask_rules(asked.subject, asked.asker)
+    firing: Firing = ask_rules(asked.subject, asked.sample_scanner)
     rules = {result.rule_id: result for result in firing.rules}
     said = {rule_id: (result.status, result.reason) for rule_id, result in rules.items() if result.own}
     assert said == {
@@ -286,7 +293,7 @@ def test_a_chain_of_files_is_asked_as_the_scanner_reads_it(ask: Ask, tmp_path: P
 def test_with_disabled_rules_that_a_version_does_not_read_they_fire(ask: Ask) -> None:
     asked = ask('[extend]\nuseDefault = true\ndisabledRules = ["jwt"]\n', "8.18.4")
     assert asked.rules()["jwt"].status == "fires"
-    assert ask_rules(asked.subject, asked.asker).switched_off == ()
+    assert ask_rules(asked.subject, asked.sample_scanner).switched_off == ()
 
 
 def test_few_silent_rules_are_asked_alone_and_the_others_say_so(ask: Ask) -> None:
@@ -294,7 +301,7 @@ def test_few_silent_rules_are_asked_alone_and_the_others_say_so(ask: Ask) -> Non
     asked = ask("".join(rules))
     assert {result.status for result in asked.rules().values()} == {"never_fires"}
     # One of them with the scanner's own rules, which are not in force here.
-    assert asked.asker.scans <= ASKED_ALONE_AT_MOST + 4
+    assert asked.sample_scanner.scans <= ASKED_ALONE_AT_MOST + 4
 
 
 def test_rules_that_are_not_as_they_were_read_are_not_believed(ask: Ask) -> None:
@@ -302,12 +309,12 @@ def test_rules_that_are_not_as_they_were_read_are_not_believed(ask: Ask) -> None
     own = dict(asked.subject.layers[-1].document)
     own["rules"] = own["rules"][:-20]
     wrong = replace(asked.subject, layers=(*asked.subject.layers[:-1], Layer(None, own)))
-    firing = ask_rules(wrong, asked.asker)
+    firing = ask_rules(wrong, asked.sample_scanner)
     rules = {result.rule_id: result for result in firing.rules}
     assert rules["own"].status == "fires"
     assert rules["github-pat"].status == "not_sampled"
     assert "find other things than it finds itself" in rules["github-pat"].reason == firing.disbelieved
-    assert ask_rules(wrong, asked.asker, believed=True).disbelieved == ""
+    assert ask_rules(wrong, asked.sample_scanner, believed=True).disbelieved == ""
 
 
 def test_where_the_scanners_own_rules_cannot_be_read_the_users_are_asked(ask: Ask, tmp_path: Path) -> None:
@@ -315,9 +322,9 @@ def test_where_the_scanners_own_rules_cannot_be_read_the_users_are_asked(ask: As
     script = tmp_path / "wrapper"
     script.write_text("#!/bin/sh\n", encoding="utf-8")
     build = ScannerBuild(str(script), "gitleaks", "8.30.1", "", "", "git", 5)
-    subject = subject_of(asked.subject.configuration, build)
+    subject = effective_config_of(asked.subject.configuration, build)
     assert "holds no configuration as plain text" in subject.builtin_problem
-    [own] = ask_rules(subject, asked.asker).rules
+    [own] = ask_rules(subject, asked.sample_scanner).rules
     assert (own.rule_id, own.status) == ("own", "fires")
 
 
@@ -332,7 +339,7 @@ def test_a_rule_that_the_scanner_refuses_is_an_error_in_its_words(ask: Ask, rule
 
 def test_a_scan_that_does_not_find_our_file_vouches_for_nothing(ask: Ask) -> None:
     asked = ask(EXTENDS + "[allowlist]\npaths = ['^docs/']\n")
-    blind = Asker(lambda *_: [], asked.asker.folder, "0")
+    blind = SampleScanner(lambda *_: [], asked.sample_scanner.folder, "0")
     with pytest.raises(EvaluationError, match="did not find the file that vouches"):
         ask_rules(asked.subject, blind)
     with pytest.raises(EvaluationError, match="did not find the file that vouches"):
@@ -346,7 +353,7 @@ def test_a_huge_configuration_is_asked_as_far_as_there_is_time(
     long = "(?:zz|y" + "q" * 30_000 + ")?" if size == "bytes" else ""
     # A tenth of the real limit: so many rules take ten seconds.
     assert RULES_AT_MOST == 6_000
-    monkeypatch.setattr("gitleaks_eval.coverage.firing.RULES_AT_MOST", 600)
+    monkeypatch.setattr("gitleaks_eval.coverage.rules.firing.RULES_AT_MOST", 600)
     many = 30 if size == "bytes" else 650
     rules = (f"[[rules]]\nid='r{n}'\nregex='own{n}_[a-z0-9]{{9}}{long}'\nkeywords=['own{n}_']\n" for n in range(many))
     statuses = Counter((result.status, result.reason) for result in ask("".join(rules)).rules().values())
@@ -382,7 +389,7 @@ def test_what_each_entry_silences_by_itself(ask: Ask) -> None:
     assert entries["node_modules/"].covered_by
     assert entries["node_modules/"].covered_by.file is None
     # Three of them are of lines: none of the entries, and each of two that look at lines.
-    assert asked.asker.scans <= 11
+    assert asked.sample_scanner.scans <= 11
     _nothing_is_told(asked, entries)
 
 
@@ -433,13 +440,13 @@ def test_a_thousand_entries_take_few_scans(ask: Ask) -> None:
     entries = asked.entries()
     assert len(entries) == 1000
     assert Counter(result.status for result in entries.values()) == {"live": 1000}
-    assert asked.asker.scans <= 22
+    assert asked.sample_scanner.scans <= 22
 
 
 def test_without_entries_nothing_is_scanned(ask: Ask) -> None:
     asked = ask(EXTENDS)
     assert asked.entries() == {}
-    assert asked.asker.scans == 0
+    assert asked.sample_scanner.scans == 0
 
 
 def test_what_hides_a_place_is_found_with_scans_of_the_places(ask: Ask) -> None:
@@ -461,7 +468,7 @@ def test_what_hides_a_place_is_found_with_scans_of_the_places(ask: Ask) -> None:
 @pytest.mark.parametrize("entry", ["password", "const", "export", "Authorization", "//", r"^\s+"])
 def test_an_entry_that_looks_at_lines_says_how_many_of_them_it_silences(ask: Ask, entry: str) -> None:
     asked = ask(f"{EXTENDS}[allowlist]\nregexTarget = 'line'\nregexes = ['''{entry}''']\n")
-    [result] = ask_entries(asked.subject, asked.asker)
+    [result] = ask_entries(asked.subject, asked.sample_scanner)
     assert len(result.lines) >= 8
     assert 0 < result.lines_gone <= sum(of for _, _, of in result.lines)
 
@@ -469,8 +476,8 @@ def test_an_entry_that_looks_at_lines_says_how_many_of_them_it_silences(ask: Ask
 def test_of_many_entries_that_look_at_lines_the_last_is_measured_too(ask: Ask) -> None:
     regexes = ", ".join([*(f"'acme-note-{number}-x'" for number in range(60)), "'password'"])
     asked = ask(f"{EXTENDS}[allowlist]\nregexTarget = 'line'\nregexes = [{regexes}]\n")
-    before = asked.asker.scans
-    gone = {result.entry.text: result.lines_gone for result in ask_entries(asked.subject, asked.asker)}
+    before = asked.sample_scanner.scans
+    gone = {result.entry.text: result.lines_gone for result in ask_entries(asked.subject, asked.sample_scanner)}
     assert gone.pop("password") > 0
     assert set(gone.values()) == {0}
-    assert asked.asker.scans - before < 60
+    assert asked.sample_scanner.scans - before < 60

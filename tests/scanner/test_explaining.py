@@ -9,8 +9,9 @@ import pytest
 from builders import git
 
 from gitleaks_eval import command
-from gitleaks_eval.coverage import explained_text, explaining
-from gitleaks_eval.coverage.asker import Asker
+from gitleaks_eval.coverage.rules import explaining
+from gitleaks_eval.coverage.samples import explained_text
+from gitleaks_eval.coverage.samples.scanner import SampleScanner
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.scenarios.pattern import generate
 
@@ -217,9 +218,9 @@ def test_a_line_of_a_large_file_is_asked_about_with_what_stands_around_it(
     scanned: list[int] = []
     real = explained_text.build_text
 
-    def built(asker: Asker, text: explained_text.Text) -> BuiltRepository:
+    def built(sample_scanner: SampleScanner, text: explained_text.Text) -> BuiltRepository:
         scanned.append(len(text.content))
-        return real(asker, text)
+        return real(sample_scanner, text)
 
     monkeypatch.setattr(explaining, "build_text", built)
     lines = ["nothing = 'to see here, and more of it'"] * 20_000

@@ -11,7 +11,7 @@ from corpus import shipped_scenarios
 from jsonschema import Draft4Validator
 from ran import RESULTS, Ran, evaluate
 
-from gitleaks_eval.reports.comment import BYTES_AT_MOST, MARK
+from gitleaks_eval.reports.pull_request.comment import BYTES_AT_MOST, MARK
 
 # As OASIS publishes it (docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas).
 SARIF = json.loads((Path(__file__).parents[1] / "support/sarif-schema-2.1.0.json").read_bytes())

@@ -16,21 +16,20 @@ from gitleaks_eval.analysis.envelope import as_analysis
 from gitleaks_eval.analysis.matching import MISSED
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.core.private_folder import private_folder
-from gitleaks_eval.engine.begin import find_scanners, lay_out
-from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.engine.subjects import load_subjects
-from gitleaks_eval.judges.case import Case
+from gitleaks_eval.engine.session.begin import find_scanners, lay_out
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.session.targets import load_subjects
+from gitleaks_eval.engine.settings.settings import Settings
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
 from gitleaks_eval.judges.facts import scenario_facts
+from gitleaks_eval.judges.judge import Case
 from gitleaks_eval.judges.material import SYNTHETIC, Facts, Material
-from gitleaks_eval.judges.panel import Panel, judge_all
+from gitleaks_eval.judges.panel.panel import Panel, judge_all
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
-from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import Judgement
 from gitleaks_eval.repositories.head import head_contents
-from gitleaks_eval.scenarios.masking import masks_of
+from gitleaks_eval.scenarios.redaction import Values, masks_of
 from gitleaks_eval.scenarios.scenario import Scenario
-from gitleaks_eval.scenarios.traces import Traces
 
 _EXTEND = "[extend]\nuseDefault = true\n"
 _GENERIC = """[[rules]]
@@ -103,7 +102,7 @@ def facts(corpus: Corpus, scenario: Scenario, findings: list[dict[str, object]])
     """What is known of a scenario, as in a run: by the real pipeline from what was reported there."""
     provenance = Provenance(scenario.name, "main", "1" * 40, "8.30.1", "run", "2026-01-01T00:00:00+00:00", 20.0, 1)
     document = analyse(findings, head_contents(corpus.built[scenario.name]), load_policy(), provenance)
-    truth = (text for one in scenario.expected.findings for text in (one.file_path, one.rule_id))
+    truth = (one.file_path for one in scenario.expected.findings)
     shown = masks_of([*truth, *texts_of(findings)], (str(one["Secret"]) for one in findings))
     return scenario_facts(scenario.shown_as(shown), as_analysis(document, scenario.name))
 
@@ -116,8 +115,7 @@ def judged(corpus: Corpus, version: str, config: Path | None) -> tuple[Judgement
     for finding in found:
         by_scenario[corpus.scenario_of[finding["Commit"]]].append(finding)
     every = tuple(facts(corpus, scenario, by_scenario[scenario.name]) for scenario in corpus.scenarios)
-    nothing = Traces(b"", frozenset())
-    panel = Panel(JudgeSettings(mode=HEURISTIC), "", nothing, lambda _: Material(SYNTHETIC, every, ""))
+    panel = Panel(JudgeSettings(mode=HEURISTIC), "", Values(), lambda _: Material(SYNTHETIC, every, ""))
     verdicts = judge_all([Case(judge, SYNTHETIC) for judge in SHIPPED], panel, whole=True)
     return verdicts.by_mode[SYNTHETIC], sum(one.count(MISSED) for one in every)
 

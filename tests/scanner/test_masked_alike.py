@@ -9,8 +9,8 @@ from builders import git
 from corpus import TALKATIVE
 from ran import Ran, evaluate
 
-from gitleaks_eval.engine.run import evaluate as evaluated
-from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.engine.run.run import evaluate as evaluated
+from gitleaks_eval.engine.settings.settings import Settings
 from gitleaks_eval.scenarios.secrets import MASK
 
 # Neither a kind that is known, nor a word that looks like a token.

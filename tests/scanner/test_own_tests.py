@@ -7,13 +7,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from gitleaks_eval.config.beside import RuleTest
-from gitleaks_eval.coverage import own_tests
-from gitleaks_eval.coverage.asker import Asker, Findings
-from gitleaks_eval.coverage.layers import Layers
-from gitleaks_eval.coverage.own_tests import Planted, planted_by
-from gitleaks_eval.coverage.rules import Rule
-from gitleaks_eval.coverage.samples import Bench
+from gitleaks_eval.config.eval_file import RuleTest
+from gitleaks_eval.coverage.configuration.layers import Layers
+from gitleaks_eval.coverage.configuration.rules import Rule
+from gitleaks_eval.coverage.rules.own_tests import Planted, planted_by
+from gitleaks_eval.coverage.samples.samples import Bench
+from gitleaks_eval.coverage.samples.scanner import Findings, SampleScanner
+from gitleaks_eval.engine.survey import own_tests
 from gitleaks_eval.repositories.cache import BuiltRepository
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -45,13 +45,13 @@ def test_the_example_of_the_docs_works_in_one_scan_and_its_nodes_have_the_lines(
     pytester: pytest.Pytester, binary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scans = []
-    changed = Asker.changed
+    changed = SampleScanner.changed
 
-    def counting(self: Asker, repository: BuiltRepository, layers: Layers) -> Findings:
+    def counting(self: SampleScanner, repository: BuiltRepository, layers: Layers) -> Findings:
         scans.append(1)
         return changed(self, repository, layers)
 
-    monkeypatch.setattr(Asker, "changed", counting)
+    monkeypatch.setattr(SampleScanner, "changed", counting)
     result = pytester.runpytest_inprocess(NAME, binary, "-v", "--junitxml=junit.xml", "-ojunit_family=xunit1")
     assert result.ret == 0
     result.assert_outcomes(passed=6)

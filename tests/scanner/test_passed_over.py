@@ -11,11 +11,12 @@ from ran import evaluate
 
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.log import added_by_path, readable
-from gitleaks_eval.scanners import SCANNERS, passed_over
+from gitleaks_eval.scanners import SCANNERS
+from gitleaks_eval.scanners import skipped_paths as passed_over
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.install import installed_binary
-from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scanner, unread
+from gitleaks_eval.scanners.skipped_paths import unread_in
 
 RULE = "[[rules]]\nid = 'rule'\nregex = '''zzzqqq'''\n"
 ODD = 'docs/with "quotes" and ü.md'

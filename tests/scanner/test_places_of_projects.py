@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import tomli_w
 from corpus import report
 
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.coverage.builtin import builtin_document
-from gitleaks_eval.coverage.layers import toml_text
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.scanners.build import probe
 
 pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
@@ -42,7 +42,7 @@ def blinded(pytester: pytest.Pytester, gitleaks: Callable[[str], Path]) -> Blind
         code = FILTER.format(real=str(real), dropped=dropped, version=version)
         (folder / "filter.py").write_text(code, encoding="utf-8")
         build = probe(real, "a test")
-        rules = toml_text(builtin_document(Path(build.path), build.sha256)).replace('[["rules"]]', "[[rules]]")
+        rules = tomli_w.dumps(builtin_document(Path(build.path), build.sha256))
         program = folder / "gitleaks"
         start = f'#!/bin/sh\nexec {sys.executable} -ISB {folder / "filter.py"} "$@"\n'
         program.write_bytes(start.encode() + b"\0" + rules.encode() + b"\0")
@@ -62,7 +62,7 @@ def run(pytester: pytest.Pytester, binary: Path, *options: str, path: str = "") 
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        (r"^([^/]+/){2,}", "hides 153 of 378 places"),
+        (r"^([^/]+/){2,}", "silences 217 of 222 rules and hides 153 of 378 places"),
         (r"^(services|apps|packages)/", "hides 47 of 174 project places"),
     ],
 )
@@ -83,8 +83,49 @@ def test_each_entry_that_hides_less_is_named_with_its_count_the_one_that_hides_m
     assert [line.rsplit(": ", 1) for line in hiding] == [
         ["HIDES  .gitleaks.toml:4#2 [allowlist] paths[1] src/main/java/", "hides 15 of 378 places"],
         ["HIDES  .gitleaks.toml:4#3 [allowlist] paths[2] (libs|charts)/", "hides 8 of 378 places"],
+        [
+            "HIDES  .gitleaks.toml:4 [allowlist] paths[0] ^kustomize/",
+            "hides no usual place; silences 222 rules where it matches",
+        ],
     ]
     result.stdout.fnmatch_lines(["PASS *"])
+
+
+def configured(pytester: pytest.Pytester, allowlist: str) -> None:
+    content = f"[extend]\nuseDefault = true\n[[allowlists]]\n{allowlist}\n"
+    (pytester.path / ".gitleaks.toml").write_text(content, encoding="utf-8")
+
+
+def test_an_entry_of_paths_for_certain_rules_is_asked_with_their_secrets(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path]
+) -> None:
+    configured(pytester, "targetRules = ['npm-access-token', 'jwt']\npaths = ['^ansible/', 'src/main/java/']")
+    result = run(pytester, gitleaks("8.30.1"))
+    hiding = [line for line in result.outlines if line.startswith("HIDES")]
+    assert hiding == [
+        (
+            "HIDES  .gitleaks.toml:5#2 allowlists[0].paths[1] src/main/java/: "
+            "hides 15 of 378 places and silences 2 of 2 rules where it matches"
+        ),
+        (
+            "HIDES  .gitleaks.toml:5 allowlists[0].paths[0] ^ansible/: "
+            "hides 7 of 378 places and silences 2 of 2 rules where it matches"
+        ),
+    ]
+    document = report(pytester)
+    assert schema_problems("report", document) == []
+    assert [row["for_rules"] for row in document["coverage"]["entries"]] == [["jwt", "npm-access-token"]] * 2
+
+
+def test_commits_of_an_allowlist_are_named_in_a_single_line(
+    pytester: pytest.Pytester, gitleaks: Callable[[str], Path]
+) -> None:
+    configured(pytester, f"commits = {[f'{number:040x}' for number in range(9)]}")
+    result = run(pytester, gitleaks("8.30.1"))
+    hiding = [line for line in result.outlines if line.startswith("HIDES")]
+    assert hiding == [
+        "HIDES  .gitleaks.toml:4 commits: leaves out findings of 9 commits; what stands in them is not measured"
+    ]
 
 
 def test_a_build_that_does_not_see_what_its_version_sees_fails_with_the_places(

@@ -10,12 +10,12 @@ import pytest
 
 from gitleaks_eval.config.chain import BUILTIN_CONTENT, ConfigFile, Configuration, copy_configuration, parsed
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage.known import PLACES_FILE, measured
-from gitleaks_eval.coverage.places import Planted, github_pat
-from gitleaks_eval.coverage.places_hiding import Hidden
-from gitleaks_eval.coverage.places_map import PlacesMap, no_longer_seen
-from gitleaks_eval.coverage.places_scan import Look, Sight, ground, look, looking
-from gitleaks_eval.coverage.places_survey import SCANNERS_OWN, Asked, OwnRule, reference_with, survey
+from gitleaks_eval.coverage.configuration.known import PLACES_FILE, measured
+from gitleaks_eval.coverage.places.hiding import Hidden
+from gitleaks_eval.coverage.places.map import PlacesMap, no_longer_seen
+from gitleaks_eval.coverage.places.places import Planted, github_pat
+from gitleaks_eval.coverage.places.scan import Look, Sight, ground, look, looking
+from gitleaks_eval.coverage.places.survey import SCANNERS_OWN, Asked, OwnRule, reference_with, survey
 from gitleaks_eval.repositories.build import empty_repository
 from gitleaks_eval.repositories.log import LOG, readable
 from gitleaks_eval.scanners import SCANNERS

@@ -208,7 +208,7 @@ def test_a_search_that_its_budget_of_scans_ends_says_so_each_time_and_pins_no_ac
 ) -> None:
     """With three scans: one of each side, and one with the decode depth of the other or without all entries."""
     (tmp_path / "conftest.py").write_text(
-        "from gitleaks_eval.engine import real_causes\nreal_causes.SCANS_IN_ALL = 3\n", encoding="ascii"
+        "from gitleaks_eval.engine.real import causes\ncauses.SCANS_IN_ALL = 3\n", encoding="ascii"
     )
     (tmp_path / "base.toml").write_text(BASE, encoding="ascii")
     (tmp_path / "head.toml").write_text(HEAD.format(stopword=token("stopped")[20:30]) + OWN_OF_HEAD, encoding="ascii")

@@ -18,9 +18,8 @@ from messages_server import Behaviour, Handler, MessagesServer, Recorded, good, 
 from ran import run_as
 
 from gitleaks_eval.analysis.severity import LEVELS
-from gitleaks_eval.reports.evaluation_report import _repository
-from gitleaks_eval.reports.run import RealEvaluation
-from gitleaks_eval.reports.scorecard import _real_findings
+from gitleaks_eval.reports.run.evaluation_report import _repository
+from gitleaks_eval.reports.run.values import RealEvaluation
 
 CACHE_HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 WITHOUT_A_TRUTH = {
@@ -306,9 +305,6 @@ def test_a_long_list_of_findings_is_bounded_in_the_reports() -> None:
     finding = {"file_path": "a|b", "line_number": 1, "rule_id": "r", "severity": "LOW", "commit_hash": "c" * 40}
     many = [{**finding, "in_current_head": True, "secret_preview": "****"}] * 1001
     one = RealEvaluation("many", "/many", [], None, None, None, None, many)
-    lines = list(_real_findings([one]))
-    assert lines[3] == r"| many | a\|b:1 | r | LOW | cccccccccccc | yes |"
-    assert (len(lines), lines[-1]) == (54, "| many | 951 more: see its analysis | | | | |")
     assert len(_repository(one)["findings"]) == 1000
 
 
@@ -561,11 +557,11 @@ def test_the_evaluation_mode_says_what_is_judged(
 
 
 def echoing(token: str, other: str) -> Behaviour:
-    """Good answers, but each quotes a piece of a secret of a real repository."""
+    """Good answers, but each quotes a secret of a real repository."""
 
     def behave(handler: Handler, request: Recorded) -> None:
         is_real = "real_world" in json.dumps(request.body["messages"])
-        good(reasoning=f"It holds {(token if is_real else other)[10:22]}.")(handler, request)
+        good(reasoning=f"It holds {(token if is_real else other)}.")(handler, request)
 
     return behave
 
@@ -635,11 +631,11 @@ def test_prompts_hold_paths_only_where_the_user_wants_it_and_a_secret_that_is_ec
         assert not [word for word in ("Someone", "some message", token[4:12], str(path)) if word in prompt]
     document = ended.report()
     # Cut out of what is shown, and the verdict stands; that on real repositories decides nothing.
-    assert {one["reasoning"] for one in document["real_world"]["llm"]["judges"]} == {"It holds ********."}
+    assert {one["reasoning"] for one in document["real_world"]["llm"]["judges"]} == {"It holds ghp_********."}
     assert all(one["advisory"] for one in document["real_world"]["llm"]["judges"])
     assert [one["outcome"] for one in document["llm"]["judges"]] == ["scored"] * 3 + ["not_applicable"]
     # What was reported there is no piece to look for in a verdict on planted secrets: none of these was asked about it.
-    assert {one["reasoning"] for one in document["llm"]["judges"][:3]} == {f"It holds {other[10:22]}."}
+    assert {one["reasoning"] for one in document["llm"]["judges"][:3]} == {f"It holds {other}."}
     everything = ended.everything()
     assert [start for start in range(4, len(token) - 7) if token[start : start + 8].encode() in everything] == []
     assert server.key.encode() not in everything

@@ -9,7 +9,7 @@ import pytest
 from gitleaks_eval.config.chain import ConfigFile, Configuration
 from gitleaks_eval.config.lines import place_lines
 from gitleaks_eval.scanners.build import probe
-from gitleaks_eval.scanners.refusals import ask_scanner
+from gitleaks_eval.scanners.config_errors import ask_scanner
 
 pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
 VALUE = "Tr0ub4dor-and-3"

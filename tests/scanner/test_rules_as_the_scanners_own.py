@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 from corpus import report
 
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.coverage.builtin import builtin_document
-from gitleaks_eval.coverage.layers import toml_text
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.scanners.build import probe
 
 pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
@@ -65,7 +65,7 @@ def dropping(pytester: pytest.Pytester, gitleaks: Callable[[str], Path]) -> Call
             FILTER.format(real=str(real), dropped=dropped, version=version), encoding="utf-8"
         )
         build = probe(real, "a test")
-        text = toml_text(builtin_document(Path(build.path), build.sha256)).replace('[["rules"]]', "[[rules]]")
+        text = tomli_w.dumps(builtin_document(Path(build.path), build.sha256))
         program = folder / "gitleaks"
         start = f'#!/bin/sh\nexec {sys.executable} -ISB {folder / "filter.py"} "$@"\n'
         program.write_bytes(start.encode() + b"\0" + text.encode() + b"\0")
@@ -76,7 +76,7 @@ def dropping(pytester: pytest.Pytester, gitleaks: Callable[[str], Path]) -> Call
 
 
 def written(rules: list[dict[str, Any]]) -> str:
-    return toml_text({"rules": rules}).replace('[["rules"]]', "[[rules]]")
+    return tomli_w.dumps({"rules": rules})
 
 
 def junk(rule: dict[str, Any]) -> dict[str, Any]:

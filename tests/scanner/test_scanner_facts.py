@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomlkit
+import tomli_w
 
 from gitleaks_eval.analysis.analyse import Provenance, analyse
 from gitleaks_eval.analysis.severity import load_policy
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
 from gitleaks_eval.core.errors import EvaluationError, InputError
-from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.repositories.build import build
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.repositories.head import read_head
@@ -105,7 +105,7 @@ def configurations(builds: dict[str, ScannerBuild], tmp_path_factory: pytest.Tem
     for version, build_ in builds.items():
         own = builtin_document(Path(build_.path), build_.sha256)
         some = {**own, "rules": [rule for rule in own["rules"] if rule["id"] in secret_kinds()]}
-        (folder / f"{version}.toml").write_text(tomlkit.dumps(some), encoding="utf-8")
+        (folder / f"{version}.toml").write_text(tomli_w.dumps(some), encoding="utf-8")
     return {version: folder / f"{version}.toml" for version in builds}
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 from corpus import report, shipped_scenarios
 
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.coverage.builtin import builtin_document
-from gitleaks_eval.coverage.layers import toml_text
-from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.engine.subjects import load_subjects
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
+from gitleaks_eval.engine.session.targets import load_subjects
+from gitleaks_eval.engine.settings.settings import Settings
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.canary import canary_secrets
 from gitleaks_eval.scenarios.recipe import load_recipe
@@ -54,10 +54,10 @@ def parrot(pytester: pytest.Pytester, gitleaks: Callable[[str], Path]) -> Path:
     names = {"real": str(real), "learned": str(here / "learned"), "learning": str(here / "learning")}
     (here / "parrot.py").write_text(PARROT.format(**names), encoding="utf-8")
     build = probe(real, "a test")
-    rules = toml_text(builtin_document(Path(build.path), build.sha256))
+    rules = tomli_w.dumps(builtin_document(Path(build.path), build.sha256))
     script = here / "gitleaks"
     start = f'#!/bin/sh\nexec {sys.executable} -ISB {here / "parrot.py"} "$@"\n'
-    script.write_bytes(start.encode() + b"\0" + rules.replace('[["rules"]]', "[[rules]]").encode() + b"\0")
+    script.write_bytes(start.encode() + b"\0" + rules.encode() + b"\0")
     script.chmod(0o755)
     return script
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import tomlkit
+import tomli_w
 from corpus import shipped_scenarios
 from ran import Ran, run
 from seeded_faults import FAULTS, Rules, faulty
 
-from gitleaks_eval.coverage.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
 from gitleaks_eval.scanners.build import probe
 
 pytestmark = pytest.mark.usefixtures("own_environment", "usual_kinds")
@@ -35,7 +35,7 @@ def rules(gitleaks: Callable[[str], Path]) -> Rules:
     document = builtin_document(Path(build.path), build.sha256)
     tables = [{key: value for key, value in rule.items() if key != "allowlists"} for rule in document["rules"]]
     ids = sorted(str(rule["id"]) for rule in tables)
-    return Rules(tomlkit.dumps(document), tomlkit.dumps({"rules": tables}), tuple(ids))
+    return Rules(tomli_w.dumps(document), tomli_w.dumps({"rules": tables}), tuple(ids))
 
 
 @pytest.fixture(scope="module")

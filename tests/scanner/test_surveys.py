@@ -13,9 +13,9 @@ from corpus import TALKATIVE, report, shipped_scenarios
 from gitleaks_eval.core.process import Finished
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.coverage.builtin import builtin_document
-from gitleaks_eval.engine.run import evaluate
-from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
+from gitleaks_eval.engine.run.run import evaluate
+from gitleaks_eval.engine.settings.settings import Settings
 from gitleaks_eval.scanners import scan as scans
 from gitleaks_eval.scanners.build import probe
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import tomlkit
+import tomli_w
 
 Tables = list[dict[str, Any]]
 Document = Mapping[str, Any]
@@ -109,4 +109,4 @@ def _rules(own: Document) -> Tables:
 
 
 def _document(tables: Document) -> str:
-    return tomlkit.dumps(tables)
+    return tomli_w.dumps(tables)

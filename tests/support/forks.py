@@ -38,7 +38,7 @@ pytest _pytest.assertion.rewrite _pytest.cacheprovider _pytest.debugging _pytest
 _pytest.helpconfig _pytest.junitxml _pytest.logging _pytest.pastebin _pytest.pytester _pytest.setuponly
 _pytest.setupplan _pytest.skipping _pytest.stepwise _pytest.threadexception _pytest.tracemalloc _pytest.unittest
 _pytest.unraisableexception _pytest.warnings execnet execnet.gateway execnet.multi execnet.rsync jsonschema yaml
-tomlkit filelock gitdb gitdb.db asyncio concurrent.futures.thread ctypes email.parser fractions html.entities
+tomli_w filelock gitdb gitdb.db asyncio concurrent.futures.thread ctypes email.parser fractions html.entities
 http.client jinja2 pdb pickle pyexpat queue readline secrets ssl statistics tarfile tomllib tomli unittest
 urllib.request xdist.newhooks xml.etree.ElementTree faulthandler pytest_metadata.hooks encodings.ascii anthropic
 """.split()
@@ -51,7 +51,12 @@ xdist.plugin
 TEMPLATES = "base.html", "comparison.html", "parts.html", "report.html"
 # What is tested; of it, what is a program and what brings an extra are not imported.
 OURS = Path(gitleaks_eval.__file__).parent
-NOT_IMPORTED = ".__main__", ".judges.live", ".engine.fleet_dask", ".engine.store_url", ".reports.parquet"
+NOT_IMPORTED = (
+    ".__main__",
+    ".judges.model.transport",
+    ".engine.fleet.dask",
+    ".reports.fleet.parquet",
+)
 # What Python itself reads of the environment when it starts: with another value a run needs a Python of its own.
 READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
 # Runs that are about something else ask for no rules, places and entries, which would make each a second longer.

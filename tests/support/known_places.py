@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
-from gitleaks_eval.coverage.places import usual_places
-from gitleaks_eval.coverage.places_scan import ground, look
+from gitleaks_eval.coverage.places.places import usual_places
+from gitleaks_eval.coverage.places.scan import ground, look
 from gitleaks_eval.scanners import SCANNERS
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.install import installed_binary

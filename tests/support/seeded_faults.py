@@ -208,6 +208,13 @@ def _name(one: Finding) -> str:
     return str(one["File"]).rpartition("/")[2]
 
 
+def _is_usual(one: Finding) -> bool:
+    return one["RuleID"] in {
+        *("slack-bot-token", "gitlab-pat", "npm-access-token", "sendgrid-api-token"),
+        *("linear-api-key", "generic-api-key", "digitalocean-pat", "stripe-access-token"),
+    }
+
+
 def _is_renamed(one: Finding, seen: Seen) -> bool:
     return one["File"] in seen.git("log", "--all", "-M", "--diff-filter=R", "--name-status", "--format=").split()
 
@@ -280,6 +287,15 @@ FAULTS |= {
     "drops what is shorter than 24 characters": _without(lambda one, _: len(one["Secret"]) < 24),
     "drops what has little entropy": _without(lambda one, _: one["Entropy"] < 3.7),
     "calls all that it finds generic": _changed(RuleID=lambda _: "generic-api-key"),
+    "drops eight rules below two folders": _without(lambda one, _: _is_usual(one) and _depth(one) >= 2),
+    "drops eight rules in a history of more than 20 commits": _without(
+        lambda one, seen: _is_usual(one) and len(seen.parents) > 20
+    ),
+    "drops eight rules beyond line 25 of files with four kinds": _without(
+        lambda one, seen: _is_usual(one)
+        and one["StartLine"] > 25
+        and len({other["RuleID"] for other in seen.findings if _file_of(other) == _file_of(one)}) > 3
+    ),
     # What it says of it.
     "says the next line": _changed(StartLine=lambda one: one["StartLine"] + 1, EndLine=lambda one: one["EndLine"] + 1),
     "says another file": _changed(File=lambda one: f"{one['File']}.txt"),

@@ -13,7 +13,7 @@ from typing import Any
 from gitleaks_eval.analysis.decoded import Spot, spot_of
 from gitleaks_eval.analysis.envelope import SCHEMA_VERSION, TOOL
 from gitleaks_eval.analysis.severity import SeverityPolicy
-from gitleaks_eval.scenarios.masking import Masks, masks_of
+from gitleaks_eval.scenarios.redaction import Masks, masks_of
 from gitleaks_eval.scenarios.secrets import preview
 
 _REPOSITORIES = uuid.UUID("6d5e3c9b-1e0c-4b58-9d69-7c4a8e2b7f11")
@@ -54,7 +54,7 @@ def analyse(
 def in_head(
     findings: Sequence[Mapping[str, Any]], head: Iterable[bytes], encoded: Mapping[Spot, bytes] | None = None
 ) -> list[bool]:
-    """Whether the secret of each finding stands in HEAD.
+    """Return whether the secret of each finding stands in HEAD.
 
     `head` is the content of each file of the HEAD tree: a secret is in HEAD if its value stands in one of
     them, whatever commit introduced it, also after a rename. It is read no further than need be, and not at
@@ -67,8 +67,8 @@ def in_head(
 
 
 def texts_of(findings: Iterable[Mapping[str, Any]]) -> set[str]:
-    """What a report says beside the secrets, and may hold one: paths, rule ids, authors, dates."""
-    return {str(finding.get(name, "")) for finding in findings for name in ("File", "RuleID", "Author", "Date")}
+    """Return what a report says besides the secrets and may hold a secret: paths, authors, dates."""
+    return {str(finding.get(name, "")) for finding in findings for name in ("File", "Author", "Date")}
 
 
 def envelope_of(
@@ -80,8 +80,8 @@ def envelope_of(
 ) -> dict[str, Any]:
     """Turn the findings of a Gitleaks report into a Caldera envelope, sorted and deterministic.
 
-    `standing` says of each whether it is in HEAD; `shown` masks every text of the report. Findings are never dropped
-    or merged. A finding of a scan of files names no commit: it stands in HEAD's.
+    `standing` says of each whether it is in HEAD; `shown` masks every text of the report but rule ids. Findings
+    are never dropped or merged. A finding of a scan of files names no commit: it stands in HEAD's.
     """
     entries = [
         _finding(finding, policy, finding["Commit"] or provenance.commit, shown, in_head=is_there)
@@ -129,7 +129,7 @@ def _spread(provenance: Provenance) -> dict[str, Any]:
 
 
 def report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What the findings of an analysis are sorted by."""
+    """Return what the findings of an analysis are sorted by."""
     # The order of a report differs from run to run (scanner-measured); the secret only breaks ties.
     return (
         finding["File"],
@@ -144,7 +144,7 @@ def report_order(finding: Mapping[str, Any]) -> tuple[Any, ...]:
 def _finding(
     finding: Mapping[str, Any], policy: SeverityPolicy, commit: str, shown: Masks, *, in_head: bool
 ) -> dict[str, Any]:
-    path, rule, line = shown(finding["File"]), shown(finding["RuleID"]), finding["StartLine"]
+    path, rule, line = shown(finding["File"]), finding["RuleID"], finding["StartLine"]
     return {
         "file_path": path,
         "line_number": line,
@@ -163,7 +163,7 @@ def _finding(
 
 
 def _sought(finding: Mapping[str, Any], encoded: Mapping[Spot, bytes]) -> set[bytes]:
-    """What shows that a secret stands in HEAD: its value, or the text that it was decoded from."""
+    """Return what shows that a secret stands in HEAD: its value, or the text that it was decoded from."""
     value = finding["Secret"].encode("utf-8", "surrogateescape")
     return {value, encoded.get(spot_of(finding), value)}
 
@@ -200,7 +200,7 @@ def _file(path: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _directories(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Each folder that holds a finding, directly or below, and always the root `.`."""
+    """Return each folder that holds a finding, directly or below, and always the root `.`."""
     direct: Counter[str] = Counter()
     recursive: Counter[str] = Counter()
     direct_files: dict[str, set[str]] = defaultdict(set)

@@ -38,7 +38,7 @@ class Analysis:
         return f"<Analysis with {len(self.results)} result fields>"
 
     def count(self, name: str, default: float = 0) -> float:
-        """A number of the summary: a count, or `scan_time_ms` in milliseconds; missing reads as `default`.
+        """Return a number of the summary: a count, or `scan_time_ms` in milliseconds; missing reads as `default`.
 
         Raises:
             CheckFailed: when it is there and is not a finite number of zero or more.
@@ -46,7 +46,7 @@ class Analysis:
         return _number(self.results.get(name, default), name)
 
     def findings(self) -> list[Mapping[str, Any]]:
-        """The findings, in the order of the report; a missing list is empty.
+        """Return the findings, in the order of the report; a missing list is empty.
 
         Raises:
             CheckFailed: when it is no list, or holds something that is no object.
@@ -73,7 +73,7 @@ class Analysis:
         return known
 
     def mapping(self, name: str) -> Mapping[str, Any]:
-        """A map of the results (`secrets_by_rule`, `files`, `directories`); a missing one is empty.
+        """Return a map of the results (`secrets_by_rule`, `files`, `directories`); a missing one is empty.
 
         Raises:
             CheckFailed: when it is there and is no object.
@@ -84,7 +84,7 @@ class Analysis:
         return value
 
     def rule_counts(self) -> dict[str, float]:
-        """Findings by rule id, from `secrets_by_rule`.
+        """Return findings by rule id, from `secrets_by_rule`.
 
         Raises:
             CheckFailed: when a count is malformed.
@@ -95,7 +95,7 @@ class Analysis:
         }
 
     def directories(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The directories with their metrics.
+        """Yield the directories with their metrics.
 
         Raises:
             CheckFailed: when one of them is no object.
@@ -117,12 +117,12 @@ class Analysis:
         }
 
     def problems(self) -> list[str]:
-        """What the document lacks to be a valid envelope or legacy document (OQ-1), in a stable order."""
+        """Return what the document lacks to be a valid envelope or legacy document (OQ-1), in a stable order."""
         name = "envelope" if isinstance(self.document.get("data"), dict) else "legacy_analysis"
         return schema_problems(name, self.document)
 
     def paths(self) -> list[str]:
-        """The file path of each finding that has one.
+        """Return the file path of each finding that has one.
 
         Raises:
             CheckFailed: when a path is there and is no string.
@@ -187,7 +187,7 @@ def _directory_count(path: str, metrics: Mapping[str, Any], name: str) -> float:
 
 
 def _first_other(values: list[Any], kind: type) -> tuple[int, Any] | None:
-    """The first of values from JSON that is of another type, with its index."""
+    """Return the first of values from JSON that is of another type, with its index."""
     if set(map(type, values)) <= {kind}:
         return None
     return next((index, value) for index, value in enumerate(values) if type(value) is not kind)

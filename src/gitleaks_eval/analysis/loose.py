@@ -67,8 +67,8 @@ def _lines(window: Window, beside: int) -> tuple[float, float]:
 def _paired(
     windows: Iterable[tuple[int, float, float]], findings: Iterable[Reported], rule_id: str
 ) -> tuple[Mapping[int, Reported], list[Reported]]:
-    """Each finding goes to the open window that ends first: no other way pairs more; then what is left."""
-    waiting = sorted(windows, key=lambda one: one[1], reverse=True)
+    """Give each finding to the open window that ends first, which pairs most; return what is left."""
+    waiting = sorted(windows, key=lambda window: window[1], reverse=True)
     pairs: dict[int, Reported] = {}
     left: list[Reported] = []
     open_ones: list[tuple[float, int]] = []

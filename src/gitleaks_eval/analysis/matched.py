@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from gitleaks_eval.analysis.envelope import Analysis
 from gitleaks_eval.analysis.matching import Matching, match_findings
@@ -19,10 +18,6 @@ class MatchedScenario:
     tool_name: str | None
     tool_version: str | None
     scan_attempts: int | None
-
-    def as_json(self) -> dict[str, Any]:
-        """This value as JSON, for another process of the run."""
-        return {**{name: getattr(self, name) for name in self.__slots__}, "matching": self.matching.as_json()}
 
 
 def matched_scenario(scenario: Scenario, analysis: Analysis, policy: SeverityPolicy) -> MatchedScenario:

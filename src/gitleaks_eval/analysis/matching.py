@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from gitleaks_eval.analysis.loose import Reported, pair_loose
 from gitleaks_eval.core.resources import data
-from gitleaks_eval.core.speed import collector_paused
 from gitleaks_eval.scenarios.places import Place as TruthPlace
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
 
@@ -67,11 +66,11 @@ class Matching:
     severities_compared: int = 0
 
     def count(self, status: str) -> int:
-        """How many findings have this status, listed or not."""
+        """Return how many findings have this status, listed or not."""
         return self.counts()[status]
 
     def counts(self) -> Counter[str]:
-        """How many findings have each status, listed or not."""
+        """Return how many findings have each status, listed or not."""
         unlisted = {
             EXACT: self.unlisted_detected,
             MISSED: self.unlisted_missed,
@@ -79,22 +78,14 @@ class Matching:
         }
         return Counter(map(attrgetter("status"), self.matches)) + Counter(unlisted)
 
-    def truth_texts(self) -> frozenset[str]:
-        """The paths and rule ids of what is expected."""
-        expected = (match for match in self.matches if match.status != UNEXPECTED)
-        return frozenset(text for match in expected for text in (match.file_path, match.rule_id))
+    def truth_paths(self) -> frozenset[str]:
+        """Return the paths of what is expected."""
+        return frozenset(match.file_path for match in self.matches if match.status != UNEXPECTED)
 
     @property
     def unlabelled(self) -> int:
         """How many of the unexpected findings the truth says nothing of."""
         return sum(not match.labelled for match in self.matches)
-
-    def as_json(self) -> dict[str, Any]:
-        """This value as JSON; `matching_from_json` is the inverse."""
-        # By column: 200,000 short lists take three times as long to write and read as a few long ones.
-        return {name: getattr(self, name) for name in self.__slots__} | {
-            "matches": list(zip(*self.matches, strict=True))
-        }
 
 
 # A reported finding as what an expected one was found; and where one may stand: rule id and line.
@@ -103,7 +94,6 @@ _Place = tuple[str, int]
 _Places = Callable[[ExpectedFinding], Iterable[_Place]]
 
 
-@collector_paused()
 def match_findings(
     expected: Expected,
     reported: Iterable[Mapping[str, Any]],
@@ -152,24 +142,18 @@ def match_findings(
 
 
 def missed_places(expected: Expected, reported: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The places (`file:line`, or the file) of what is expected and not reported, one to one."""
-    return [one.place for one in match_findings(expected, reported).matches if one.status == MISSED]
-
-
-@collector_paused()
-def matching_from_json(document: Mapping[str, Any]) -> Matching:
-    """A matching that was written as JSON."""
-    return Matching(**{**document, "matches": tuple(map(Match._make, zip(*document["matches"], strict=True)))})
+    """Return the places (`file:line`, or the file) of what is expected and not reported, one to one."""
+    return [match.place for match in match_findings(expected, reported).matches if match.status == MISSED]
 
 
 def alias_of(rule_id: str, other: str) -> bool:
-    """Whether one of two rule ids was renamed to the other, between versions or scanners."""
+    """Return whether one of two rule ids was renamed to the other, between versions or scanners."""
     return other in _aliases().get(rule_id, ())
 
 
 @cache
 def _aliases() -> Mapping[str, Sequence[str]]:
-    """The other ids of each rule that was renamed, in order."""
+    """Return the other ids of each rule that was renamed, in order."""
     aliases: defaultdict[str, list[str]] = defaultdict(list)
     for rename in json.loads(_ALIASES.read_text(encoding="utf-8")):
         for rule_id in rename["now"]:
@@ -181,7 +165,7 @@ def _aliases() -> Mapping[str, Sequence[str]]:
 def _wrong(
     found: MutableMapping[str, list[Reported]], clean: Container[TruthPlace] | None
 ) -> dict[str, list[Reported]]:
-    """What stands where the truth says that nothing is to be found; it leaves `found`."""
+    """Return what stands where the truth says that nothing is to be found; it leaves `found`."""
     wrong = {}
     for path, findings in found.items() if clean else ():
         held = [(path, line, rule) in (clean or ()) for line, rule, _ in findings]
@@ -215,7 +199,7 @@ def _by_file(reported: Iterable[Mapping[str, Any]]) -> dict[str, list[Reported]]
 def _pair(
     wanted: Sequence[ExpectedFinding], reported: Iterable[Reported], moved_at_most: int
 ) -> tuple[list[_Taken | None], list[Reported]]:
-    """What became of each expected finding of a file, and the reported ones that are left."""
+    """Return what became of each expected finding of a file, and the reported ones that are left."""
     taken: list[_Taken | None] = [None] * len(wanted)
     # Reversed, so that pop() takes the first.
     in_order = sorted(reported, reverse=True)

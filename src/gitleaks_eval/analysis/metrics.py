@@ -99,13 +99,13 @@ def make_metrics(matchings: Mapping[str, Matching]) -> Metrics:
 
 
 def macro_average(groups: Iterable[Counts], rate: str) -> float | None:
-    """The mean of a rate (one of `RATES`) over the groups that have it, each with the same weight."""
+    """Return the mean of a rate (one of `RATES`) over the groups that have it, each with the same weight."""
     defined = [value for value in map(attrgetter(rate), groups) if value is not None]
     return fmean(defined) if defined else None
 
 
 def wilson_interval(count: int, total: int) -> tuple[float, float] | None:
-    """The Wilson score interval of `count` of `total` at 95 %, within 0 and 1; None over nothing."""
+    """Return the Wilson score interval of `count` of `total` at 95 %, within 0 and 1; None over nothing."""
     if not total:
         return None
     share, weight = count / total, _Z * _Z / total
@@ -118,7 +118,7 @@ def wilson_interval(count: int, total: int) -> tuple[float, float] | None:
 
 
 def metrics_json(metrics: Metrics) -> dict[str, Any]:
-    """The metrics as the reports hold them: rates are numbers, null only over nothing."""
+    """Return the metrics as the reports hold them: rates are numbers, null only over nothing."""
     return {
         **_fields(metrics.total),
         "by_rule": {name: _fields(counts) for name, counts in metrics.by_rule.items()},
@@ -133,11 +133,6 @@ def metrics_json(metrics: Metrics) -> dict[str, Any]:
             "rate": _rate(metrics.severity_agreed, metrics.severity_compared),
         },
     }
-
-
-def rate_text(count: int, total: int) -> str:
-    """A rate for people: `n/a (n=3)` over fewer than five, else two digits, 1.00 and 0.00 only where they are exact."""
-    return _text(_rate(count, total), total)
 
 
 def rate_texts(counts: Counts) -> dict[str, str]:

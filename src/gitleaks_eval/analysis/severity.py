@@ -24,7 +24,7 @@ class SeverityPolicy:
     production: re.Pattern[str] | None
 
     def severity(self, rule_id: str, file_path: str, *, in_head: bool) -> str:
-        """The severity of a finding: `CRITICAL`, `HIGH`, `MEDIUM` or `LOW`."""
+        """Return the severity of a finding: `CRITICAL`, `HIGH`, `MEDIUM` or `LOW`."""
         level = LEVELS.index(self.by_rule.get(rule_id, self.default))
         if self.production and self.production.search(file_path):
             level = min(level + 1, len(LEVELS) - 1)
@@ -33,7 +33,7 @@ class SeverityPolicy:
         return LEVELS[level]
 
     def reason(self, rule_id: str, file_path: str, *, in_head: bool) -> str:
-        """What of the policy gives a finding its severity, in words."""
+        """Return what of the policy gives a finding its severity, in words."""
         level = self.by_rule.get(rule_id)
         said = [f"{rule_id} is {level}" if level else f"a rule that the policy does not name is {self.default}"]
         if self.production and self.production.search(file_path):

@@ -24,12 +24,12 @@ class CatalogueEntry:
 
 
 def catalogue(folder: Path = CHECKS) -> list[CatalogueEntry]:
-    """Every check that a folder ships, module by module; nothing is imported."""
+    """Return every check that a folder ships, module by module; nothing is imported."""
     return [entry for path in sorted(folder.glob("test_*.py")) for entry in _entries(path)]
 
 
 def as_markdown() -> str:
-    """The catalogue as `docs/checks.md` holds it."""
+    """Return the catalogue as `docs/checks.md` holds it."""
     lines = ["# The shipped checks", "", "Made by `python -m gitleaks_eval.checks`; the sources are the truth."]
     lines += [
         "",
@@ -57,9 +57,9 @@ def _entries(path: Path) -> Iterator[CatalogueEntry]:
             match decorator:
                 case ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=check_id), ast.Constant(value=name)]):
                     said = {
-                        one.arg: ast.literal_eval(one.value)
-                        for one in decorator.keywords
-                        if one.arg in {"critical", "about"}
+                        keyword.arg: ast.literal_eval(keyword.value)
+                        for keyword in decorator.keywords
+                        if keyword.arg in {"critical", "about"}
                     }
                     about = said.get("about") or ()
                     yield CatalogueEntry(

@@ -100,7 +100,7 @@ def check_boolean(evidence: Evidence, expected: bool, actual: bool, *, what: str
 
 
 def whole(items: Collection[str]) -> dict[str, object]:
-    """A list as evidence: sorted, the first 1,000, and their count."""
+    """Return a list as evidence: sorted, the first 1,000, and their count."""
     return {"count": len(items), "items": nsmallest(LISTED_AT_MOST, items)}
 
 

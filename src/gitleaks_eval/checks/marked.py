@@ -45,7 +45,7 @@ def checked(  # noqa: PLR0913 - what a mark says, each under its name
 
 
 def category_marker(category: str) -> str:
-    """The marker that selects a category with `-m`: `Output Quality` is `output_quality`."""
+    """Return the marker that selects a category with `-m`: `Output Quality` is `output_quality`."""
     marker = "".join(char if char.isalnum() else "_" for char in category.lower()).strip("_")
     return marker or "other"
 

@@ -60,12 +60,12 @@ def check_outcome(
     scenario: Any = None,
     parameters: Mapping[str, Any] = MappingProxyType({}),
 ) -> str | None:
-    """The outcome of a check on an analysis, as `run_check`."""
+    """Return the outcome of a check on an analysis, as `run_check`."""
     ran = run_check(check, analysis, expected, scenario, parameters)
     return ran.outcome if ran else None
 
 
 @cache
 def asked_for(check: Check) -> tuple[str, ...]:
-    """The names of what a check asks for."""
+    """Return the names of what a check asks for."""
     return tuple(inspect.signature(check).parameters)

@@ -44,7 +44,7 @@ class Collected(NamedTuple):
 
     @classmethod
     def from_json(cls, text: bytes) -> "Collected":
-        """What another process of the run collected."""
+        """Return what another process of the run collected."""
         identities, own, beside = json.loads(text)
         return cls({nodeid: _identity(fields) for nodeid, fields in identities}, own, beside)
 
@@ -78,5 +78,5 @@ class CheckResult(NamedTuple):
 
 
 def failed_ids(results: Iterable[CheckResult]) -> list[str]:
-    """The ids of failed checks, in order, each once."""
+    """Return the ids of failed checks, in order, each once."""
     return list(dict.fromkeys(result.check_id for result in results if result.outcome == FAILED))

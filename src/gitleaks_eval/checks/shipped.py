@@ -26,7 +26,7 @@ class ShippedCheck(NamedTuple):
 
 @cache
 def shipped_checks() -> tuple[ShippedCheck, ...]:
-    """Every shipped check."""
+    """Return every shipped check."""
     package = gitleaks_eval.checks
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__) if module.name.startswith("test_"))
     modules = [importlib.import_module(f"{package.__name__}.{name}") for name in names]

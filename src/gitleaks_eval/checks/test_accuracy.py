@@ -150,7 +150,7 @@ def _check_count(
 
 
 def _refuse_unknown_rules(expected: Expected) -> None:
-    if expected.total_secrets and not expected.rule_ids and any(one.is_loose for one in expected.findings):
+    if expected.total_secrets and not expected.rule_ids and any(finding.is_loose for finding in expected.findings):
         not_applicable("The truth does not know the rules")
 
 

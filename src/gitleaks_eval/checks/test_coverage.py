@@ -96,7 +96,7 @@ def _incomplete(findings: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, obj
 
 
 def _shown(value: object) -> object:
-    """A short value as evidence; a list or an object in its place could hold anything."""
+    """Return a short value as evidence; a list or an object in its place could hold anything."""
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "an object"
     return value[:200] if isinstance(value, str) else value

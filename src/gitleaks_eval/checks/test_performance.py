@@ -50,7 +50,7 @@ def test_SP_4_findings_count(expected: Expected, analysis: Analysis, evidence: E
 
 
 def _spread(analysis: Analysis) -> str:
-    """How far the times of repeated scans are apart; empty for one scan."""
+    """Return how far the times of repeated scans are apart; empty for one scan."""
     match analysis.results.get("scan_time_spread_ms"):
         case [int() | float() as least, int() | float() as most]:
             return f" (fastest of repeated scans: {least:.0f} to {most:.0f} ms)"

@@ -8,11 +8,17 @@ import io
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 
-from gitleaks_eval.command.line import INTERRUPTED, LINT, MANY, SUBCOMMANDS, USAGE_ERROR, read_leniently, read_line
-from gitleaks_eval.command.list_options import names_many
-from gitleaks_eval.command.workflow import write_workflow
+from gitleaks_eval.command.line import (
+    INTERRUPTED,
+    LINT,
+    MANY,
+    SUBCOMMANDS,
+    USAGE_ERROR,
+    names_many,
+    read_leniently,
+    read_line,
+)
 
 # Nobody knows it: pytest ends, and has removed the reports of earlier runs by then.
 _NO_OPTION = "--gitleaks-eval-has-ended"
@@ -35,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return int(lint(line.options, lambda: _run_pytest(line.arguments)))
         if line.subcommand in MANY and names_many(line.options):
             return int(import_module(f"{__name__}.{MANY[line.subcommand]}").run(line.options, line.foreign))
-        return write_workflow(Path.cwd()) if line.subcommand == "init" else _run_pytest(line.arguments)
+        return _run_pytest(line.arguments)
     except SystemExit as ended:
         if ended.code == USAGE_ERROR:
             _forget(given)

@@ -4,7 +4,7 @@ import argparse
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
-from gitleaks_eval.command.asking import told
+from gitleaks_eval.command.asking import say, told
 from gitleaks_eval.command.line import INTERRUPTED
 from gitleaks_eval.command.list_run import (
     ALLOWED,
@@ -13,15 +13,14 @@ from gitleaks_eval.command.list_run import (
     listed_in,
     refuse_others,
     root_of,
-    say,
     where,
 )
-from gitleaks_eval.config.beside_edit import Line
-from gitleaks_eval.engine.accepting import accept_lines, asked_at_terminal, refuse_ci
-from gitleaks_eval.engine.approving import DIFFERENCES, MASKED_RULE, group_item, is_masked
-from gitleaks_eval.engine.fleet_run import Counted, laid_out
-from gitleaks_eval.reports.real_differences import group_text
-from gitleaks_eval.reports.repository_rows import Spool
+from gitleaks_eval.config.eval_file_edit import Line
+from gitleaks_eval.engine.acceptance.accepting import accept_lines, asked_at_terminal, refuse_ci
+from gitleaks_eval.engine.fleet.run import Counted, laid_out
+from gitleaks_eval.engine.session.approvals import DIFFERENCES, MASKED_RULE, group_item, is_masked
+from gitleaks_eval.reports.comparison.real_differences import group_text
+from gitleaks_eval.reports.fleet.repository_rows import Spool
 
 NAME = "accept"
 
@@ -50,15 +49,15 @@ def _accepted(options: argparse.Namespace, foreign: Sequence[str]) -> int:
 
 
 def _to_approve(counted: Counted, said: Mapping[str, str]) -> Iterator[Line]:
-    """What nobody has approved, as lines; each is shown, and so is what could not be compared."""
-    for one in counted.judged():
-        tally, identities = one.tally, counted.question.identities
+    """Yield what nobody has approved, as lines; each is shown, and so is what could not be compared."""
+    for judged in counted.judged():
+        tally, identities = judged.tally, counted.question.identities
         title = f"{tally.candidate} against {tally.baseline}"
         if tally.unfinished:
             say(f"{title}: {len(tally.unfinished)} of {tally.total} repositories could not be compared")
         pinned = {"baseline": identities[tally.baseline], "candidate": identities[tally.candidate]}
-        for group in one.groups:
-            if group in one.approved:
+        for group in judged.groups:
+            if group in judged.approved:
                 continue
             if is_masked(group):
                 say(f"{title}: {group_text(group)}: {MASKED_RULE}")

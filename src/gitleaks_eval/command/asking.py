@@ -5,38 +5,38 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from gitleaks_eval.command.line import PROGRAM, TAKEN, USAGE_ERROR, Parser, add_options
+from gitleaks_eval.command.line import PROGRAM, TAKEN, USAGE_ERROR, Parser, add_options, subcommand_parser
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.progress import telling
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.settings import Settings
+from gitleaks_eval.engine.settings.settings import Settings
 
 PASSED, FAILED = 0, 1
 # The options that say who is asked, and what a clone may take.
 _ASKED, _CLONED = ("binary", "version", "config", "args", "scan_timeout"), "real_repo_disk"
 
 
-def asking_parser(name: str, usage: str, description: str, example: str, *, clones: bool = True) -> Parser:
-    """A parser with the options that name a scanner and a configuration, and where it `clones` its limit."""
-    parser = Parser(
-        f"{PROGRAM} {name}",
-        usage=f"{PROGRAM} {name} [options] {usage}",
-        description=description,
-        epilog=f"example:\n  {example}",
-    )
-    asked = [one for one in TAKEN if one.name in _ASKED or (clones and one.name == _CLONED)]
-    add_options(parser, asked)
+def asking_parser(name: str, usage: str, *, clones: bool = True) -> Parser:
+    """Return a parser with the options that name a scanner and a configuration, and where it `clones` its limit."""
+    parser = subcommand_parser(name, f"[options] {usage}")
+    add_options(parser, [taken for taken in TAKEN if taken.name in _ASKED or (clones and taken.name == _CLONED)])
     return parser
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """The settings that these options amount to.
+    """Return the settings that these options amount to.
 
     Raises:
         InputError: when one is wrong on sight.
     """
     values = {name: getattr(options, f"gitleaks_{name}", None) for name in (*_ASKED, _CLONED)}
     return Settings.of(**{name: value for name, value in values.items() if value is not None})
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{printable(text)}\n")
+    sys.stdout.flush()
 
 
 def progress(text: str) -> None:
@@ -51,7 +51,7 @@ def waiting(doing: str) -> AbstractContextManager[None]:
 
 
 def told(name: str, run: Callable[[], int]) -> int:
-    """The exit status of a subcommand; an error is told in a line."""
+    """Return the exit status of a subcommand; an error is told in a line."""
     try:
         return run()
     except EvaluationError as error:

@@ -3,29 +3,44 @@
 import argparse
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from gitleaks_eval.command.asking import FAILED, PASSED, told
-from gitleaks_eval.command.extras import Table, table_maker
+from gitleaks_eval.command.asking import FAILED, PASSED, say, told
 from gitleaks_eval.command.line import INTERRUPTED
-from gitleaks_eval.command.list_run import count_all, list_settings, listed_in, refuse_others, root_of, say, where
-from gitleaks_eval.command.shard import shard_of
-from gitleaks_eval.core.text import shown_path
-from gitleaks_eval.engine.earlier_reports import naming_output
-from gitleaks_eval.engine.fleet_run import Counted, laid_out, lines_to_change
-from gitleaks_eval.engine.settings import report_folder
-from gitleaks_eval.reports.fleet import FleetReport, fleet_lines
-from gitleaks_eval.reports.folder import ReportFolder, is_any
-from gitleaks_eval.reports.report import FLEETS, ROWS, SHARDS, TABLE
-from gitleaks_eval.reports.repository_rows import Spool
-from gitleaks_eval.reports.shards import is_of_shard, shard_pieces
-from gitleaks_eval.reports.streamed import streamed
+from gitleaks_eval.command.list_run import (
+    count_all,
+    list_settings,
+    listed_in,
+    refuse_others,
+    root_of,
+    where,
+    with_extra,
+)
+from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.text import printable, shown_path
+from gitleaks_eval.engine.fleet.run import Counted, laid_out, lines_to_change
+from gitleaks_eval.engine.settings.settings import report_folder
+from gitleaks_eval.reports.fleet.repository_rows import Spool
+from gitleaks_eval.reports.fleet.shards import is_of_shard, shard_pieces
+from gitleaks_eval.reports.fleet.summary import FleetReport, fleet_lines
+from gitleaks_eval.reports.output.folder import ReportFolder, is_any, naming_output, streamed
+from gitleaks_eval.reports.output.report import FLEETS, ROWS, SHARDS, TABLE
 from gitleaks_eval.scoring.comparison import failing_verdicts
 
 NAME = "compare"
+Table = Callable[[Iterable[bytes]], Iterator[bytes]]
+# The number of a job and how many there are, as CI systems say it; from which number they count.
+CI_VARIABLES = (
+    ("CI_NODE_INDEX", "CI_NODE_TOTAL", 1),
+    ("CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL", 0),
+    ("BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0),
+    ("SYSTEM_JOBPOSITIONINPHASE", "SYSTEM_TOTALJOBSINPHASE", 1),
+    # Kubernetes says the number of an indexed job; the recipe in the docs says how many there are.
+    ("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", 0),
+)
 
 
 def run(options: argparse.Namespace, foreign: Sequence[str]) -> int:
@@ -55,7 +70,7 @@ def _compared(options: argparse.Namespace, foreign: Sequence[str]) -> int:
         with naming_output(settings.reports):
             settings.reports.make()
             write = stack.enter_context(streamed(settings.reports, name))
-        ours = [one for one in listed.listed if shard is None or is_of_shard(one.number, *shard)]
+        ours = [repository for repository in listed.listed if shard is None or is_of_shard(repository.number, *shard)]
         counted = Counted(laid.question, Spool(file), partial(_shown, settings.reports, write))
         if not count_all(laid, ours, asked, counted):
             return INTERRUPTED
@@ -77,7 +92,7 @@ def _shown(reports: ReportFolder, write: Callable[[bytes], object], line: bytes)
 
 
 def is_no_shard(name: str) -> bool:
-    """Whether a report is removed by a run that needs the shards of others."""
+    """Return whether a report is removed by a run that needs the shards of others."""
     return not SHARDS[0].is_named(name)
 
 
@@ -90,11 +105,56 @@ def finished(report: FleetReport, reports: ReportFolder, table: Table | None, *,
         InputError: when a report cannot be written.
     """
     with naming_output(reports):
-        files = [(one.name, one.render(report, "")) for one in FLEETS]
+        files = [(fleet_report.name, fleet_report.render(report, "")) for fleet_report in FLEETS]
         files += [(TABLE.name, table(report.rows()))] if table else []
         reports.publish(files, is_no_shard)
     for line in fleet_lines(report):
         say(line)
     say(f"report: {shown_path(reports.path / 'repositories.md', Path.cwd())}")
     failing = failing_verdicts(accepts_review=accepts_review)
-    return FAILED if any(one.verdict in failing for one in report.judged) else PASSED
+    return FAILED if any(judged.verdict in failing for judged in report.judged) else PASSED
+
+
+def table_maker(*, asked: bool) -> Table | None:
+    """Return what makes repositories.parquet; None where it is not asked for.
+
+    Raises:
+        InputError: when pyarrow is not installed.
+    """
+    if not asked:
+        return None
+    module = with_extra("gitleaks_eval.reports.fleet.parquet", "pyarrow", "--parquet: needs pyarrow", "parquet")
+    made: Table = module.parquet_pieces
+    return made
+
+
+def shard_of(text: str, environment: Mapping[str, str]) -> tuple[int, int]:
+    """Return the number of a shard, from 1, and how many there are: `2/3`, or where it is empty what the CI says.
+
+    Raises:
+        InputError: when there is no such shard, or no variable says it.
+    """
+    if not text:
+        return _shard_of_ci(environment)
+    number, separator, total = text.partition("/")
+    if not separator or not _is_shard(number, total):
+        raise InputError(f"--shard {printable(text)}: write K/N, such as 2/3, with K from 1 to N")
+    return int(number), int(total)
+
+
+def _shard_of_ci(environment: Mapping[str, str]) -> tuple[int, int]:
+    for index, total, first in CI_VARIABLES:
+        if index in environment and total in environment:
+            number, of = environment[index], environment[total]
+            number = str(int(number) + 1 - first) if number.isdecimal() else number
+            if not _is_shard(number, of):
+                said = f"{index}={printable(environment[index])}, {total}={printable(of)}"
+                raise InputError(f"--shard: {said} name no shard; write K/N")
+            return int(number), int(of)
+    names = ", ".join(f"{index} and {total}" for index, total, _ in CI_VARIABLES)
+    raise InputError(f"--shard: no variables of a CI say which; write K/N, or set {names}")
+
+
+def _is_shard(number: str, total: str) -> bool:
+    digits = all(text.isascii() and text.isdecimal() and len(text) < 7 for text in (number, total))
+    return digits and 1 <= int(number) <= int(total)

@@ -12,9 +12,9 @@ from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, progress
 from gitleaks_eval.core.documents import read_input
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.coverage.explained_text import Text
-from gitleaks_eval.coverage.explaining import Explanation, explain
-from gitleaks_eval.engine.alone import Alone, alone
+from gitleaks_eval.coverage.rules.explaining import Explanation, explain
+from gitleaks_eval.coverage.samples.explained_text import Text
+from gitleaks_eval.engine.session.single_candidate import SingleCandidate, single_candidate
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.head import contents_of
 from gitleaks_eval.scanners.ignored import Hides, ignoring_lines
@@ -32,14 +32,7 @@ def run(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: with status 4 when the arguments are wrong on sight, with 0 after `--help`.
     """
-    parser = asking_parser(
-        "explain",
-        "[FILE[:LINE] | COMMIT:PATH[:LINE]]",
-        "Say which rules report a file, a line of it, or a text on standard input, and what stops the nearest that do"
-        " not. The value is never printed.",
-        "gitleaks-eval explain --config .gitleaks.toml deploy/values.yaml:12",
-        clones=False,
-    )
+    parser = asking_parser("explain", "[FILE[:LINE] | COMMIT:PATH[:LINE]]", clones=False)
     parser.add_argument(
         "place",
         nargs="?",
@@ -54,30 +47,30 @@ def run(arguments: Sequence[str]) -> int:
 def _explained(options: argparse.Namespace, place: str | None) -> int:
     commit = _commit_named(place) if place else None
     text = None if commit else _text(place)
-    with alone(settings_of(options), progress) as one, waiting("asking what stops each rule"):
-        text = text or _in_history(one, str(place))
+    with single_candidate(settings_of(options), progress) as candidate, waiting("asking what stops each rule"):
+        text = text or _in_history(candidate, str(place))
         if options.known_as:
             text = replace(text, path=_checked(options.known_as))
-        explanation = explain(one.subject, one.asker, text, one.root)
+        explanation = explain(candidate.subject, candidate.sample_scanner, text, candidate.root)
         top = _top(Path(place).resolve() if place and not commit else Path.cwd().resolve() / "here")
-        hiding = ignoring_lines(top, one.scanner.build, text.path, explanation.found, commit or "")
+        hiding = ignoring_lines(top, candidate.scanner.build, text.path, explanation.found, commit or "")
         hidden = _hidden_rules(explanation, hiding)
-        sys.stdout.write("\n".join(_lines(one.title, text, explanation, hidden)) + "\n")
+        sys.stdout.write("\n".join(_lines(candidate.title, text, explanation, hidden)) + "\n")
     return PASSED if _still_reported(explanation, hidden) else FAILED
 
 
 def _hidden_rules(explanation: Explanation, hiding: Mapping[tuple[str, int], Hides]) -> Mapping[str, Hides]:
-    """The rules of which all findings are hidden, each with the first line that hides one; those of a commit last."""
+    """Return the rules whose findings are all hidden, each with the first line that hides any; a commit's last."""
     hidden = {}
     for rule_id in explanation.reported:
-        places = sorted(one for one in explanation.found if one[0] == rule_id)
-        if all(one in hiding for one in places):
-            hidden[rule_id] = max((hiding[one] for one in places), key=lambda one: one.commit)
+        places = sorted(place for place in explanation.found if place[0] == rule_id)
+        if all(place in hiding for place in places):
+            hidden[rule_id] = max((hiding[place] for place in places), key=lambda hides: hides.commit)
     return hidden
 
 
 def _still_reported(explanation: Explanation, hidden: Mapping[str, Hides]) -> list[str]:
-    return [one for one in explanation.reported if one not in hidden or hidden[one].commit]
+    return [rule_id for rule_id in explanation.reported if rule_id not in hidden or hidden[rule_id].commit]
 
 
 def _lines(title: str, text: Text, explanation: Explanation, hidden: Mapping[str, Hides]) -> list[str]:
@@ -89,18 +82,18 @@ def _lines(title: str, text: Text, explanation: Explanation, hidden: Mapping[str
     for rule_id, hides in hidden.items():
         of = f", as commit {hides.commit[:SHORT_ID]} has it" if hides.commit else ""
         lines.append(f"stopped  {rule_id}  ignore file: {hides.line} hides it{of}")
-    lines += [f"stopped  {one.rule_id}  {one.words}" for one in explanation.stopped]
+    lines += [f"stopped  {stopped.rule_id}  {stopped.words}" for stopped in explanation.stopped]
     return [printable(line) for line in lines]
 
 
 def _commit_named(place: str) -> str | None:
-    """The commit of `COMMIT:PATH[:LINE]`; None where there is a file of this name."""
+    """Return the commit of `COMMIT:PATH[:LINE]`; None where there is a file of this name."""
     named = _IN_HISTORY.fullmatch(place)
     return named[1] if named and not Path(place).exists() and not Path(place.rpartition(":")[0]).exists() else None
 
 
-def _in_history(one: Alone, place: str) -> Text:
-    """What a commit of the repository around us has, read from a clone of it.
+def _in_history(candidate: SingleCandidate, place: str) -> Text:
+    """Return what a commit of the repository around us has, read from a clone of it.
 
     Raises:
         InputError: when there is no such repository, commit, file or line, or it is too large.
@@ -108,14 +101,19 @@ def _in_history(one: Alone, place: str) -> Text:
     """
     top = _top(Path.cwd().resolve() / "here")
     repository = RealRepository(top.name, str(top), str(top))
-    there = clone(repository, one.scanner.scratch / "history", one.scanner.timeout_seconds, at_most=one.clone_bytes)
+    there = clone(
+        repository,
+        candidate.scanner.scratch / "history",
+        candidate.scanner.timeout_seconds,
+        at_most=candidate.clone_bytes,
+    )
     named = _IN_HISTORY.fullmatch(place)
     names: list[tuple[str, int | None]] = [(place, None)]
     if named and named[3]:
         names.insert(0, (f"{named[1]}:{named[2]}", int(named[3])))
     asked = [os.fsencode(name) for name, _ in names]
     for (name, line), content in zip(
-        names, contents_of(there.path, asked, LARGEST, one.scanner.timeout_seconds), strict=True
+        names, contents_of(there.path, asked, LARGEST, candidate.scanner.timeout_seconds), strict=True
     ):
         if content is not None:
             text = Text(name.partition(":")[2], content, line)
@@ -130,7 +128,7 @@ def _checked(path: str) -> str:
 
 
 def _text(place: str | None) -> Text:
-    """What is explained.
+    """Return what is explained.
 
     Raises:
         InputError: when there is no such file or line, or it is too large.
@@ -165,7 +163,7 @@ def _bounded(text: Text) -> Text:
 
 
 def _in_repository(path: Path) -> str:
-    """The path as a scanner knows it: relative to the repository around the file, else to where we are."""
+    """Return the path as a scanner knows it: relative to the repository around the file, else to where we are."""
     whole = path.resolve()
     for folder in (_top(whole), Path.cwd().resolve()):
         if whole.is_relative_to(folder):
@@ -174,5 +172,5 @@ def _in_repository(path: Path) -> str:
 
 
 def _top(whole: Path) -> Path:
-    """The repository around a file, else where we are."""
+    """Return the repository around a file, else where we are."""
     return next((folder for folder in whole.parents if (folder / ".git").exists()), Path.cwd().resolve())

@@ -4,22 +4,24 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import gitleaks_eval
-from gitleaks_eval.command.list_options import add_list_options
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.option_table import ACCEPT_FLAG, BY_NAME, FLAG, OPTIONS, Option, grouped
+from gitleaks_eval.engine.settings.options import ACCEPT_FLAG, BY_NAME, FLAG, OPTIONS, Option, grouped
 
 PROGRAM = "gitleaks-eval"
 INTERRUPTED, USAGE_ERROR = 2, 4
 DEFAULT, LINT, COMPARE, ACCEPT = "run", "lint", "compare", "accept"
 # What each does for many repositories is done by a module of this package.
 MANY = {COMPARE: "compare_list", ACCEPT: "accept_list"}
+# What only a comparison of many repositories has.
+LIST_SETTINGS = ("shard", "store", "scheduler", "clones_per_host", "parquet")
+PARQUET_TEXT = "write repositories.parquet as well (extra parquet)"
 _NOT_THE_SCANNERS = f"--version stands alone and is that of {PROGRAM}; --scanner-version=X.Y.Z names the scanner's"
-TAKEN = [one for one in OPTIONS if not one.ini_only and one.option not in {FLAG, ACCEPT_FLAG}]
-_FLAGS = {one.short for one in TAKEN if one.is_flag}
-_SHORT = {one.option: one.short for one in TAKEN}
+TAKEN = [option for option in OPTIONS if not option.ini_only and option.option not in {FLAG, ACCEPT_FLAG}]
+_FLAGS = {option.short for option in TAKEN if option.is_flag}
+_SHORT = {option.option: option.short for option in TAKEN}
 
 
 class Subcommand(NamedTuple):
@@ -28,8 +30,7 @@ class Subcommand(NamedTuple):
     summary: str
     example: str
     added: tuple[str, ...] = ()
-    has_options: bool = True
-    # The module of this package that does it, with a test session if it has none.
+    # The module of this package that does it without a test session, and reads its own arguments.
     module: str = ""
     flag: str = FLAG
     # What it stands under in the help.
@@ -53,7 +54,6 @@ SUBCOMMANDS = {
     "merge": Subcommand(
         "make one verdict of the shards of a comparison of many repositories",
         "gitleaks-eval merge shard-1-of-3.jsonl shard-2-of-3.jsonl shard-3-of-3.jsonl",
-        has_options=False,
         module="merge",
     ),
     "lint": Subcommand(
@@ -64,22 +64,19 @@ SUBCOMMANDS = {
     ),
     "explain": Subcommand(
         "say which rules report a line of a file, and what stops the nearest that do not",
-        "gitleaks-eval explain deploy/values.yaml:12",
-        has_options=False,
+        "gitleaks-eval explain deploy/values.yaml:12\n  also reads standard input; the value is never printed.",
         module="explain",
         group=_ASK,
     ),
     "try": Subcommand(
         "test one rule, and say what it alone would newly report in repositories",
         "gitleaks-eval try acme-token ../billing ../shop",
-        has_options=False,
         module="try_rule",
         group=_ASK,
     ),
     "review": Subcommand(
         "record what is reported in a repository, ask which of it is a secret, and keep the labels as truth",
         "gitleaks-eval review labels/billing.yaml --repo ../billing",
-        has_options=False,
         module="review",
         group=_KEEP,
     ),
@@ -94,14 +91,13 @@ SUBCOMMANDS = {
     "report": Subcommand(
         "make report.html anew from saved reports, or of several runs a page by date",
         "gitleaks-eval report runs/2026-01 runs/2026-02",
-        has_options=False,
         module="report",
         group=_KEEP,
     ),
     "init": Subcommand(
         "write .github/workflows/gitleaks-eval.yml, where there is none; nothing needs it",
         "gitleaks-eval init\n  writes a job that evaluates each change of .gitleaks.toml.",
-        has_options=False,
+        module="workflow",
         group=_KEEP,
     ),
 }
@@ -133,6 +129,17 @@ class Parser(argparse.ArgumentParser):
         self.exit(USAGE_ERROR, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
 
 
+def subcommand_parser(name: str, usage: str) -> Parser:
+    """Return the parser of a subcommand, with its summary and its example."""
+    subcommand = SUBCOMMANDS[name]
+    return Parser(
+        f"{PROGRAM} {name}",
+        usage=f"{PROGRAM} {name} {usage}",
+        description=f"{subcommand.summary[0].upper()}{subcommand.summary[1:]}.",
+        epilog=f"example:\n  {subcommand.example}",
+    )
+
+
 def read_line(arguments: Sequence[str]) -> Line:
     """Read the arguments; where the first is no subcommand, they are those of `run`.
 
@@ -153,9 +160,9 @@ def read_line(arguments: Sequence[str]) -> Line:
 
 
 def read_leniently(arguments: Sequence[str]) -> list[str]:
-    """What of a wrong line says which reports it concerns, as pytest knows it; empty where it evaluates nothing."""
+    """Return what of a wrong line says which reports it concerns, for pytest; empty where it evaluates nothing."""
     first = arguments[0] if arguments else ""
-    if first in SUBCOMMANDS and not SUBCOMMANDS[first].has_options:
+    if first in SUBCOMMANDS and SUBCOMMANDS[first].module:
         return []
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for option in TAKEN:
@@ -163,7 +170,7 @@ def read_leniently(arguments: Sequence[str]) -> list[str]:
     ours, separator, others = _partition(arguments[first in SUBCOMMANDS :])
     options, unknown = parser.parse_known_args([_unvalued(_shortened(argument)) for argument in ours])
     # With these pytest would only show something.
-    kept = [one for one in unknown if one.partition("=")[0] not in {"--version", "-V", "-h", "--help"}]
+    kept = [argument for argument in unknown if argument.partition("=")[0] not in {"--version", "-V", "-h", "--help"}]
     return [
         FLAG,
         *_for_pytest(options),
@@ -177,7 +184,7 @@ def read_leniently(arguments: Sequence[str]) -> list[str]:
 def _show(arguments: Sequence[str]) -> NoReturn:
     listed = "\n".join(
         line
-        for title in dict.fromkeys(one.group for one in SUBCOMMANDS.values())
+        for title in dict.fromkeys(subcommand.group for subcommand in SUBCOMMANDS.values())
         for line in (f"\n{title}:", *_listed(title))
     )
     parser = Parser(
@@ -196,25 +203,16 @@ def _show(arguments: Sequence[str]) -> NoReturn:
 
 
 def _listed(group: str) -> Iterator[str]:
-    for name, one in SUBCOMMANDS.items():
-        if one.group == group:
-            yield f"  {name:<{max(map(len, SUBCOMMANDS))}}  {one.summary}"
-            yield f"  {'':<{max(map(len, SUBCOMMANDS))}}  $ {one.example.partition(chr(10))[0]}"
+    for name, subcommand in SUBCOMMANDS.items():
+        if subcommand.group == group:
+            yield f"  {name:<{max(map(len, SUBCOMMANDS))}}  {subcommand.summary}"
+            yield f"  {'':<{max(map(len, SUBCOMMANDS))}}  $ {subcommand.example.partition(chr(10))[0]}"
 
 
 def _read(name: str, arguments: Sequence[str]) -> Line:
     """Split a line into options of ours and what pytest is given as it is, and write ours as pytest knows them."""
-    one = SUBCOMMANDS[name]
-    pytest_too = " [pytest arguments]" if one.has_options else ""
-    parser = Parser(
-        f"{PROGRAM} {name}",
-        usage=f"{PROGRAM} {name} [options]{pytest_too}",
-        description=f"{one.summary[0].upper()}{one.summary[1:]}.",
-        epilog=f"example:\n  {one.example}",
-    )
-    if not one.has_options:
-        parser.parse_args(arguments)
-        return Line(name, [])
+    subcommand = SUBCOMMANDS[name]
+    parser = subcommand_parser(name, "[options] [pytest arguments]")
     add_options(parser, TAKEN)
     if name == LINT:
         text = "fail where a suppression of a repository (--repo) is dead, stale or wide; else they are listed"
@@ -229,7 +227,7 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
         parser.error(_NOT_THE_SCANNERS)
     if name == COMPARE:
         _name_candidates(options, parser)
-    line = [one.flag, *_for_pytest(options), *unknown, *one.added, *separator, *others]
+    line = [subcommand.flag, *_for_pytest(options), *unknown, *subcommand.added, *separator, *others]
     return Line(name, line, options, [*unknown, *others])
 
 
@@ -239,29 +237,53 @@ def add_options(parser: argparse.ArgumentParser, options: Iterable[Option]) -> N
     for group, of_group in grouped(known):
         example = (f"{BY_NAME[name].short} {value}".strip() for name, value in group.example if BY_NAME[name] in known)
         added = parser.add_argument_group(group.title, f"such as {' '.join(example)}")
-        for one in of_group:
-            add_option(added, one)
+        for option in of_group:
+            add_option(added, option)
 
 
-def add_option(parser: argparse._ActionsContainer, one: Option, *, lenient: bool = False) -> None:
+def add_option(parser: argparse._ActionsContainer, option: Option, *, lenient: bool = False) -> None:
     """Add an option of ours, named as the command names it."""
-    text = one.text.replace("%", "%%")
-    if one.is_flag:
-        parser.add_argument(one.short, dest=one.setting, action="store_true", help=text)
-    else:
-        action = "append" if one.repeatable else "store"
-        count = "?" if lenient else None
-        parser.add_argument(one.short, dest=one.setting, action=action, nargs=count, metavar=one.metavar, help=text)
+    optional: dict[str, Any] = {"nargs": "?"} if lenient and not option.is_flag else {}
+    parser.add_argument(option.short, **option.keywords, **optional)
+
+
+def add_list_options(parser: argparse.ArgumentParser, *, whole_alone: bool = False) -> None:
+    """Add the options for many repositories; without those of shards and tables where it wants the `whole_alone`."""
+    group = parser.add_argument_group("with --repo @FILE or a folder of clones")
+    parser.set_defaults(**dict.fromkeys(LIST_SETTINGS))
+    if not whole_alone:
+        text = "compare only the K-th of N parts, and write one file for `merge`; alone: what the CI's variables say"
+        group.add_argument("--shard", nargs="?", const="", metavar="K/N", help=text)
+        group.add_argument("--parquet", action="store_const", const=True, help=PARQUET_TEXT)
+    text = "where comparisons are kept that need not be made again; comparison-store in the output folder"
+    group.add_argument("--store", metavar="DIR|URL", help=text)
+    text = "hand the work to the Dask cluster at this address (extra dask); without it, to all cores of this machine"
+    group.add_argument("--scheduler", metavar="ADDRESS", help=text)
+    text = "how many repositories are cloned from one host at once; 4"
+    group.add_argument("--clones-per-host", metavar="NUMBER", help=text)
+
+
+def names_many(options: argparse.Namespace) -> bool:
+    """Return whether a comparison is of many repositories, or was asked for what only such a one has."""
+    values = options.gitleaks_real_repo or ()
+    if any(getattr(options, name) is not None for name in LIST_SETTINGS):
+        return True
+    if not values:
+        return False
+    from gitleaks_eval.repositories.listed import is_list  # noqa: PLC0415 - `--version` needs none of it
+
+    return any(is_list(value, Path.cwd()) for value in values)
 
 
 def _for_pytest(options: argparse.Namespace) -> Iterator[str]:
-    """The options with `=`: pytest looks for rootdir and ini file around a path behind a space."""
-    for one in TAKEN:
-        value = getattr(options, one.setting)
-        if one.is_flag:
-            yield from [one.option] * value
+    """Yield the options with `=`: pytest looks for rootdir and ini file around a path behind a space."""
+    for option in TAKEN:
+        value = getattr(options, option.setting)
+        if option.is_flag:
+            yield from [option.option] * value
         elif value is not None:
-            yield from (f"{one.option}={text}" for text in (value if one.repeatable else [value]) if text is not None)
+            texts = value if option.repeatable else [value]
+            yield from (f"{option.option}={text}" for text in texts if text is not None)
 
 
 def _name_candidates(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
@@ -279,18 +301,18 @@ def _name_candidates(options: argparse.Namespace, parser: argparse.ArgumentParse
 
 
 def _partition(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-    """What stands before `--`, it, and what stands behind it."""
+    """Return what stands before `--`, it, and what stands behind it."""
     place = list(arguments).index("--") if "--" in arguments else len(arguments)
     return arguments[:place], arguments[place : place + 1], arguments[place + 1 :]
 
 
 def _unvalued(argument: str) -> str:
-    """A flag without the value that it does not take."""
+    """Return a flag without the value that it does not take."""
     name = argument.partition("=")[0]
     return name if name in _FLAGS else argument
 
 
 def _shortened(argument: str) -> str:
-    """An option with its prefix, as pytest knows it, is the same option here."""
+    """Return the option that pytest knows by its prefix."""
     name, separator, value = argument.partition("=")
     return f"{_SHORT.get(name, name)}{separator}{value}"

@@ -1,14 +1,13 @@
 """`gitleaks-eval lint --repo`: what repositories hide findings with, and what of it is dead, stale or wide."""
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gitleaks_eval.command.asking import FAILED, PASSED, progress, settings_of, told, waiting
-from gitleaks_eval.core.text import numbered, printable
-from gitleaks_eval.engine.alone import Alone, alone
-from gitleaks_eval.engine.suppressing import suppressed_in
+from gitleaks_eval.command.asking import FAILED, PASSED, progress, say, settings_of, told, waiting
+from gitleaks_eval.core.text import numbered
+from gitleaks_eval.engine.acceptance.suppressing import suppressed_in
+from gitleaks_eval.engine.session.single_candidate import SingleCandidate, single_candidate
 from gitleaks_eval.repositories.sources import real_repositories
 from gitleaks_eval.scanners.suppressions import DEAD, STALE, WIDE, Suppression
 from gitleaks_eval.scenarios.scenario import RealRepository
@@ -34,37 +33,38 @@ def _linted(options: argparse.Namespace, lint_configuration: Callable[[], int]) 
     settings = settings_of(options)
     configuration = settings.candidates[0].configuration
     status = lint_configuration() if configuration and configuration.chain else PASSED
-    with alone(settings, progress) as one:
-        _say(one.title)
+    with single_candidate(settings, progress) as candidate:
+        say(candidate.title)
         for repository in repositories:
-            noted += _listed(one, repository, options.own_baseline)
+            noted += _listed(candidate, repository, options.own_baseline)
     return status or (FAILED if noted and options.strict else PASSED)
 
 
-def _listed(one: Alone, repository: RealRepository, baselines: Sequence[str]) -> int:
+def _listed(candidate: SingleCandidate, repository: RealRepository, baselines: Sequence[str]) -> int:
     """Say what hides findings in a repository; how much of it is dead, stale or wide."""
     with waiting(f"scanning {repository.name}"):
-        there = suppressed_in(one, repository, baselines)
+        there = suppressed_in(candidate, repository, baselines)
     noted = [suppression for suppression in there.listed if suppression.note]
-    _say(f"{repository.name}  {numbered(there.total, 'suppression')}, {len(noted)} dead, stale or wide")
+    say(f"{repository.name}  {numbered(there.total, 'suppression')}, {len(noted)} dead, stale or wide")
     for suppression in there.listed:
-        _say(_line(suppression))
+        say(_line(suppression))
     if there.total > len(there.listed):
-        _say(f"  and {there.total - len(there.listed)} more, which hide less")
+        say(f"  and {there.total - len(there.listed)} more, which hide less")
     return len(noted)
 
 
-def _line(one: Suppression) -> str:
-    place = one.file_path if one.line_number is None else f"{one.file_path}:{one.line_number}"
-    if one.hides is None:
-        hides = "is obeyed, and what it hides is not known" if one.obeyed else "what it hides is not known"
+def _line(suppression: Suppression) -> str:
+    place = (
+        suppression.file_path
+        if suppression.line_number is None
+        else f"{suppression.file_path}:{suppression.line_number}"
+    )
+    if suppression.hides is None:
+        hides = "is obeyed, and what it hides is not known" if suppression.obeyed else "what it hides is not known"
     else:
-        hides = f"hides {numbered(one.hides, 'finding')}"
-    why = f": {_SAID[one.note]}" if one.note else ""
-    by_place = ", matched by place: its value is redacted, and only a scan with --redact obeys it" * one.by_place
-    return f"  {one.note or 'notice':<6}  {one.kind}  {place}  {hides}{by_place}{why}"
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{printable(text)}\n")
-    sys.stdout.flush()
+        hides = f"hides {numbered(suppression.hides, 'finding')}"
+    why = f": {_SAID[suppression.note]}" if suppression.note else ""
+    by_place = (
+        ", matched by place: its value is redacted, and only a scan with --redact obeys it" * suppression.by_place
+    )
+    return f"  {suppression.note or 'notice':<6}  {suppression.kind}  {place}  {hides}{by_place}{why}"

@@ -2,30 +2,29 @@
 
 import argparse
 import contextlib
-import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gitleaks_eval.command.extras import dask_workers
-from gitleaks_eval.command.line import TAKEN
-from gitleaks_eval.command.list_options import SETTINGS
+from gitleaks_eval.command.asking import say
+from gitleaks_eval.command.line import LIST_SETTINGS, TAKEN
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import numbered, printable
 from gitleaks_eval.corpora.kinds.labels import files_by_repository
-from gitleaks_eval.engine.earlier_reports import naming_output
-from gitleaks_eval.engine.fleet import Fleet, Progress, Workers
-from gitleaks_eval.engine.fleet_local import LocalWorkers
-from gitleaks_eval.engine.fleet_run import Counted, LaidOut
-from gitleaks_eval.engine.kinds import REPOS
-from gitleaks_eval.engine.settings import Settings, read_settings
-from gitleaks_eval.engine.store import Files, Nowhere, Store, what_is_asked
-from gitleaks_eval.engine.stores import files_at
-from gitleaks_eval.reports.real_differences import row_numbers
-from gitleaks_eval.repositories.hosts import CLONES_AT_ONCE
+from gitleaks_eval.engine.fleet.fleet import Fleet, Progress, Workers
+from gitleaks_eval.engine.fleet.local import LocalWorkers
+from gitleaks_eval.engine.fleet.run import Counted, LaidOut
+from gitleaks_eval.engine.fleet.store import Files, Nowhere, Store, what_is_asked
+from gitleaks_eval.engine.fleet.stores import files_at
+from gitleaks_eval.engine.settings.selection import REPOS
+from gitleaks_eval.engine.settings.settings import Settings, read_settings
+from gitleaks_eval.reports.comparison.real_differences import row_numbers
+from gitleaks_eval.reports.output.folder import naming_output
 from gitleaks_eval.repositories.listed import Listed, RepositoryList, read_list
+from gitleaks_eval.repositories.sources import CLONES_AT_ONCE
 from gitleaks_eval.scoring.fleet import RepositoryRow
 
 STORE = "comparison-store"
@@ -44,7 +43,7 @@ class Where(NamedTuple):
 
 
 def where(options: argparse.Namespace) -> Where:
-    """What a line says of that.
+    """Return what a line says of that.
 
     Raises:
         InputError: when a number is none.
@@ -108,18 +107,17 @@ def _work(fleet: Fleet, counted: Counted) -> None:
 
 
 def _row_lines(row: RepositoryRow) -> Iterator[str]:
-    for one in row.pairs:
-        if one.real is None:
-            yield f"real  {row.repository}  {one.candidate}: INCOMPLETE: {one.problem}"
-        elif one.real.differs:
-            yield f"real  {row.repository}  {one.candidate}: {row_numbers(one.real)}"
+    for pair in row.pairs:
+        if pair.real is None:
+            yield f"real  {row.repository}  {pair.candidate}: INCOMPLETE: {pair.problem}"
+        elif pair.real.differs:
+            yield f"real  {row.repository}  {pair.candidate}: {row_numbers(pair.real)}"
 
 
 def progress_line(progress: Progress, total: int, seconds: float, found: str) -> str:
-    """`412 of 10000 repositories, 37 a minute, about 4 h 19 min left; …`."""
-    ended = progress.done + progress.waiting
-    rate = ended / seconds * 60
-    return f"{ended} of {total} repositories, {rate:.0f} a minute{_left(total - ended, rate)}; {found}"
+    """Return a line such as `412 of 10000 repositories, 37 a minute, about 4 h 19 min left; …`."""
+    rate = progress.done / seconds * 60
+    return f"{progress.done} of {total} repositories, {rate:.0f} a minute{_left(total - progress.done, rate)}; {found}"
 
 
 def _left(repositories: int, rate: float) -> str:
@@ -140,8 +138,24 @@ def _done_line(fleet: Fleet, seconds: float) -> str:
 
 def _workers(asked: Where, laid: LaidOut) -> Workers:
     if asked.scheduler is not None:
-        return dask_workers(asked.scheduler, laid, asked.clones)
+        module = with_extra("gitleaks_eval.engine.fleet.dask", "distributed", "--scheduler: needs Dask", "dask")
+        workers: Workers = module.DaskWorkers(asked.scheduler, laid.job, asked.clones, laid.seconds_at_most)
+        return workers
     return LocalWorkers(laid.job, laid.folder, asked.clones, laid.seconds_at_most)
+
+
+def with_extra(module: str, package: str, problem: str, extra: str) -> Any:
+    """Import a module that needs an extra.
+
+    Raises:
+        InputError: naming the extra, when its package is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+    raise InputError(f"{problem}; pip install 'gitleaks-eval[{extra}]'")
 
 
 def refuse_others(options: argparse.Namespace, foreign: Sequence[str], allowed: Collection[str] = ALLOWED) -> None:
@@ -155,23 +169,23 @@ def refuse_others(options: argparse.Namespace, foreign: Sequence[str], allowed: 
         raise InputError(f"{printable(foreign[0])}: {why}; leave it out, or name one repository")
     # There is nothing else to leave out.
     allowed = {*allowed, "only"} if options.gitleaks_only == REPOS else allowed
-    for one in TAKEN:
-        if one.name not in allowed and getattr(options, one.setting):
-            raise InputError(f"{one.short}: {why}, and it says nothing of them; leave it out, or name one repository")
+    for option in TAKEN:
+        if option.name not in allowed and getattr(options, option.setting):
+            raise InputError(
+                f"{option.short}: {why}, and it says nothing of them; leave it out, or name one repository"
+            )
     if not options.gitleaks_real_repo:
-        named = next(name for name in SETTINGS if getattr(options, name) is not None)
+        named = next(name for name in LIST_SETTINGS if getattr(options, name) is not None)
         raise InputError(f"--{named.replace('_', '-')}: is for many repositories; name them with --repo @FILE")
 
 
 def root_of(options: argparse.Namespace) -> Root:
-    """Where a line is read: in this folder, with no other settings than its own."""
-    here = Path.cwd()
-    values = {**vars(options), "gitleaks_only": REPOS}
-    return Root(here, None, lambda _: None, values.get, here)
+    """Return the root of a line: this folder, with no other settings than those of the line."""
+    return Root.of_options({**vars(options), "gitleaks_only": REPOS}, Path.cwd())
 
 
 def list_settings(root: Root) -> Settings:
-    """The settings of a run over many repositories.
+    """Return the settings of a run over many repositories.
 
     Raises:
         InputError: when one is wrong on sight, or there is one candidate alone.
@@ -183,7 +197,7 @@ def list_settings(root: Root) -> Settings:
 
 
 def listed_in(settings: Settings) -> RepositoryList:
-    """The repositories that the settings of a run name, with the files of labels that the project has of them.
+    """Return the repositories that the settings of a run name, with the files of labels that the project has of them.
 
     Raises:
         InputError: when the list or a file of labels cannot be read or is wrong.
@@ -199,9 +213,3 @@ def _number(text: str | None, option: str, default: int) -> int:
     if not (text.isascii() and text.isdecimal() and 0 < int(text[:7]) < 10**6):
         raise InputError(f"{option} {printable(text)}: write a number above zero")
     return int(text)
-
-
-def say(text: str) -> None:
-    """Print a line at once."""
-    sys.stdout.write(f"{printable(text)}\n")
-    sys.stdout.flush()

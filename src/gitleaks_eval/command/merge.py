@@ -7,19 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitleaks_eval.command.asking import FAILED, told
-from gitleaks_eval.command.compare_list import finished, is_no_shard
-from gitleaks_eval.command.extras import table_maker
-from gitleaks_eval.command.line import PROGRAM, TAKEN, Parser, add_option
-from gitleaks_eval.command.list_options import PARQUET_TEXT
+from gitleaks_eval.command.compare_list import finished, is_no_shard, table_maker
+from gitleaks_eval.command.line import PARQUET_TEXT, TAKEN, add_option, subcommand_parser
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.earlier_reports import naming_output
-from gitleaks_eval.engine.fleet_run import Counted
-from gitleaks_eval.engine.settings import accepts_review, report_folder
-from gitleaks_eval.reports.fleet import LineKey
-from gitleaks_eval.reports.repository_rows import Spool
-from gitleaks_eval.reports.shards import read_shards, shard_rows
+from gitleaks_eval.engine.fleet.run import Counted
+from gitleaks_eval.engine.settings.settings import accepts_review, report_folder
+from gitleaks_eval.reports.fleet.repository_rows import Spool
+from gitleaks_eval.reports.fleet.shards import read_shards, shard_rows
+from gitleaks_eval.reports.fleet.summary import LineKey
+from gitleaks_eval.reports.output.folder import naming_output
 from gitleaks_eval.scoring.comparison import INCOMPLETE
 
 NAME = "merge"
@@ -31,19 +29,14 @@ def run(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: with status 4 when the arguments are wrong on sight, with 0 after `--help`.
     """
-    parser = Parser(
-        f"{PROGRAM} {NAME}",
-        usage=f"{PROGRAM} {NAME} [options] FILE [FILE ...]",
-        description="Make one verdict of the shards of a comparison of many repositories.",
-        epilog=f"example:\n  {PROGRAM} {NAME} shards/*.jsonl",
-    )
+    parser = subcommand_parser(NAME, "[options] FILE [FILE ...]")
     parser.add_argument("files", nargs="+", metavar="FILE", help="what `compare --shard` has written; all of them")
     for option in TAKEN:
         if option.name in {"output", "fail_on"}:
             add_option(parser, option)
     parser.add_argument("--parquet", action="store_true", help=PARQUET_TEXT)
     options = parser.parse_args(arguments)
-    root = Root(Path.cwd(), None, lambda _: None, vars(options).get, Path.cwd())
+    root = Root.of_options(vars(options), Path.cwd())
     return told(NAME, lambda: _merged(root, [Path(name) for name in options.files]))
 
 

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, settings_of, told, waiting
+from gitleaks_eval.command.asking import FAILED, PASSED, asking_parser, say, settings_of, told, waiting
 from gitleaks_eval.command.review_terminal import Terminal, ask_groups
 from gitleaks_eval.core.documents import named_path
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
-from gitleaks_eval.core.speed import collector_seldom
-from gitleaks_eval.core.text import numbered, printable
+from gitleaks_eval.core.text import numbered
 from gitleaks_eval.corpora.kinds.labels import repository_of
 from gitleaks_eval.corpora.labels_file import (
     ANSWERS,
@@ -29,16 +28,12 @@ from gitleaks_eval.corpora.labels_file import (
     write_labels,
 )
 from gitleaks_eval.corpora.labels_table import as_csv, from_csv
-from gitleaks_eval.engine.accepting import is_ci
-from gitleaks_eval.engine.recording import Merged, cloned, look, merged
-from gitleaks_eval.engine.reviewing import Context
+from gitleaks_eval.engine.acceptance.accepting import is_ci
+from gitleaks_eval.engine.review.recording import Merged, cloned, look, merged
+from gitleaks_eval.engine.review.reviewing import Context
 from gitleaks_eval.repositories.pinned import has_commit
-from gitleaks_eval.repositories.refs import local_path
-from gitleaks_eval.repositories.sources import real_repositories, shown
+from gitleaks_eval.repositories.sources import local_path, real_repositories, shown
 from gitleaks_eval.scenarios.scenario import RealRepository
-
-# How many objects are made before Python looks for cycles among them.
-COLLECTED_AFTER = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: with status 4 when the arguments are wrong on sight, with 0 after `--help`.
     """
-    parser = asking_parser(
-        "review",
-        "LABELS.yaml [--repo PATH_OR_URL]",
-        "Record what is reported in a repository, ask which of it is a secret, and keep the labels as truth.",
-        "gitleaks-eval review labels/billing.yaml --repo ../billing",
-    )
+    parser = asking_parser("review", "LABELS.yaml [--repo PATH_OR_URL]")
     parser.add_argument("labels", metavar="LABELS.yaml", help="the file of labels; made when it is not there")
     parser.add_argument("--repo", metavar="PATH_OR_URL", help="the repository; cloned, never scanned in place")
     parser.add_argument(
@@ -74,9 +64,7 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument("--csv-out", metavar="FILE", help="write the labels as a table")
     parser.add_argument("--csv-in", metavar="FILE", help="take the labels of a table")
     options = parser.parse_args(arguments)
-    # Of 10,000 findings none is garbage, and to look took a quarter of the start.
-    with collector_seldom(COLLECTED_AFTER):
-        return told("review", lambda: _reviewed(options))
+    return told("review", lambda: _reviewed(options))
 
 
 def _reviewed(options: argparse.Namespace) -> int:
@@ -101,13 +89,13 @@ def _reviewed(options: argparse.Namespace) -> int:
         if recorded.context and sys.stdin.isatty() and sys.stdout.isatty():
             ask_groups(recorded.read, recorded.context, Terminal(), lambda label: _answer(label, options.why))
         elif waiting := _waiting(recorded.labels):
-            _say(f"{waiting} unreviewed: run it in a terminal, or use --set ID=true --why TEXT, --csv-out and --csv-in")
+            say(f"{waiting} unreviewed: run it in a terminal, or use --set ID=true --why TEXT, --csv-out and --csv-in")
     return PASSED
 
 
 @contextmanager
 def _recorded(options: argparse.Namespace, read: ReadLabels) -> Iterator[Recorded]:
-    """The labels brought up to date with their repository; with `--check` nothing is written."""
+    """Yield the labels brought up to date with their repository; with `--check` nothing is written."""
     settings = settings_of(options)
     repository = _repository(options, read)
     known = read.labels or LabelsFile(_location(repository, read.path), "", ())
@@ -120,7 +108,7 @@ def _recorded(options: argparse.Namespace, read: ReadLabels) -> Iterator[Recorde
             yield Recorded(read, known)
             return
         with waiting(f"scanning {repository.name}"):
-            looked = look(settings, clone, commit, _say)
+            looked = look(settings, clone, commit, say)
         made = merged(known, looked)
         if not options.check and made.labels != read.labels:
             read = write_labels(read, made.labels)
@@ -138,7 +126,7 @@ def _repository(options: argparse.Namespace, read: ReadLabels) -> RealRepository
 
 
 def _location(repository: RealRepository, path: Path) -> str:
-    """Where a repository is, as a file of labels says it: relative to the file, and of a URL without credentials."""
+    """Return the location of a repository for a file of labels: relative to the file, a URL without credentials."""
     local = local_path(repository.location)
     if local is None:
         return shown(repository.location)
@@ -147,7 +135,7 @@ def _location(repository: RealRepository, path: Path) -> str:
 
 
 def _refuse_other(known: LabelsFile, clone: Path, path: Path, repository: RealRepository) -> None:
-    commits = dict.fromkeys([known.commit, *(one.commit for one in known.findings)])
+    commits = dict.fromkeys([known.commit, *(finding.commit for finding in known.findings)])
     if known.commit and not any(has_commit(clone, commit) for commit in commits):
         raise InputError(
             f"{path}: commit: these are labels of another repository: {repository.source} has none of them"
@@ -156,15 +144,15 @@ def _refuse_other(known: LabelsFile, clone: Path, path: Path, repository: RealRe
 
 def _say_recorded(known: LabelsFile, made: Merged, commit: str) -> None:
     said = {**dict(counts(made.labels.findings)), "new": made.new, "no longer reported": made.unreported}
-    before = sum(one.stale for one in known.findings)
+    before = sum(finding.stale for finding in known.findings)
     gone = f" ({said['stale'] - before} more than before)" if said["stale"] > before else ""
     listed = ", ".join(f"{count} {name}" for name, count in said.items() if count)
-    _say(f"recorded at {commit[:12]}: {numbered(len(made.labels.findings), 'finding')}: {listed or 'none'}{gone}")
+    say(f"recorded at {commit[:12]}: {numbered(len(made.labels.findings), 'finding')}: {listed or 'none'}{gone}")
 
 
 def _checked(recorded: Recorded) -> int:
     waiting = _waiting(recorded.labels)
-    _say(f"{waiting} unreviewed")
+    say(f"{waiting} unreviewed")
     return FAILED if waiting else PASSED
 
 
@@ -184,7 +172,7 @@ def _answered(options: argparse.Namespace, recorded: Recorded) -> int:
     if labels != recorded.labels:
         write_labels(recorded.read, labels)
     if options.set or options.csv_in:
-        _say(f"{numbered(len(answers), 'label')} changed, {_waiting(labels)} unreviewed")
+        say(f"{numbered(len(answers), 'label')} changed, {_waiting(labels)} unreviewed")
     if options.csv_out:
         out = named_path(options.csv_out, Path.cwd(), "--csv-out")
         try:
@@ -195,7 +183,7 @@ def _answered(options: argparse.Namespace, recorded: Recorded) -> int:
 
 
 def _set(values: Sequence[str], labels: LabelsFile, why: str) -> Mapping[int, Answer]:
-    ids = {str(one.id): one for one in labels.findings}
+    ids = {str(finding.id): finding for finding in labels.findings}
     answers: dict[int, Answer] = {}
     for value in values:
         number, _, label = value.partition("=")
@@ -221,8 +209,3 @@ def _reviewer() -> str:
 
 def _today() -> str:
     return datetime.now(timezone.utc).date().isoformat()
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{printable(text)}\n")
-    sys.stdout.flush()

@@ -17,7 +17,7 @@ from gitleaks_eval.corpora.labels_file import (
     ReadLabels,
     write_labels,
 )
-from gitleaks_eval.engine.reviewing import Context, Group, ShownLine, groups
+from gitleaks_eval.engine.review.reviewing import Context, Group, ShownLine, groups
 
 if sys.platform != "win32":
     import termios
@@ -40,7 +40,7 @@ class Terminal:
         sys.stdout.flush()
 
     def ask(self, keys: str) -> str:
-        """One of these keys; a terminal that is closed quits."""
+        """Return one of these keys; a terminal that is closed quits."""
         with _single_keys():
             # Only now: what is typed before would be shown twice.
             sys.stdout.write(PROMPT)
@@ -78,34 +78,36 @@ def ask_groups(read: ReadLabels, context: Context, terminal: Terminal, answer: C
     singly: frozenset[int] = frozenset()
     undo: list[tuple[LabelledFinding, ...]] = []
     while read.labels and (group := _next(read.labels.findings, singly)):
-        waiting = sum(one.label == UNREVIEWED and not one.stale for one in read.labels.findings)
+        waiting = sum(finding.label == UNREVIEWED and not finding.stale for finding in read.labels.findings)
         _show(group, waiting, context, terminal)
         while (key := terminal.ask("tfsrouq")) == REVEAL:
             _show_lines(group, context, terminal, reveal=True)
         if key == QUIT:
             break
         if key == SINGLY:
-            singly |= {one.id for one in group.findings}
+            singly |= {finding.id for finding in group.findings}
         elif key == UNDO:
             read = _undone(read, undo, terminal)
         else:
             undo.append(group.findings)
             read = _saved(read, group, answer(LABEL_OF[key]))
-    left = sum(one.label == UNREVIEWED and not one.stale for one in read.labels.findings) if read.labels else 0
+    left = (
+        sum(finding.label == UNREVIEWED and not finding.stale for finding in read.labels.findings) if read.labels else 0
+    )
     terminal.say(f"{left} unreviewed; {read.path} is saved")
 
 
 def _next(findings: Sequence[LabelledFinding], singly: frozenset[int]) -> Group | None:
     waiting = groups(findings)
     for group in waiting:
-        for one in group.findings:
-            if one.id in singly:
-                return replace(group, title=f"{group.title}, one by one", findings=(one,))
+        for finding in group.findings:
+            if finding.id in singly:
+                return replace(group, title=f"{group.title}, one by one", findings=(finding,))
     return waiting[0] if waiting else None
 
 
 def _saved(read: ReadLabels, group: Group, answer: Answer) -> ReadLabels:
-    ids = {one.id for one in group.findings}
+    ids = {finding.id for finding in group.findings}
     return write_labels(read, read.labels.answered(ids, answer)) if read.labels else read
 
 
@@ -113,15 +115,17 @@ def _undone(read: ReadLabels, undo: list[tuple[LabelledFinding, ...]], terminal:
     if not undo or not read.labels:
         terminal.say("nothing to undo in this session")
         return read
-    before = {one.id: one for one in undo.pop()}
-    restored = replace(read.labels, findings=tuple(before.get(one.id, one) for one in read.labels.findings))
+    before = {finding.id: finding for finding in undo.pop()}
+    restored = replace(read.labels, findings=tuple(before.get(finding.id, finding) for finding in read.labels.findings))
     return write_labels(read, restored)
 
 
 def _show(group: Group, waiting: int, context: Context, terminal: Terminal) -> None:
     first = group.findings[0]
-    rules = list(dict.fromkeys(one.rule for one in group.findings))
-    names = [name for one in group.findings if (found := context.reported.get(one.id)) for name in found.candidates]
+    rules = list(dict.fromkeys(finding.rule for finding in group.findings))
+    names = [
+        name for finding in group.findings if (found := context.reported.get(finding.id)) for name in found.candidates
+    ]
     terminal.say()
     terminal.say(f"{waiting} unreviewed | {group.title} | {len(group.findings)} to label")
     terminal.say(f"rule {few(rules, 3)}: {context.looked.descriptions.get(first.rule, 'not reported any more')}")
@@ -131,26 +135,28 @@ def _show(group: Group, waiting: int, context: Context, terminal: Terminal) -> N
 
 def _show_lines(group: Group, context: Context, terminal: Terminal, *, reveal: bool) -> None:
     shown = group.findings[:CONTEXTS_AT_MOST]
-    for one, lines in zip(shown, context.around(shown), strict=True):
-        terminal.say(_place(one))
+    for finding, lines in zip(shown, context.around(shown), strict=True):
+        terminal.say(_place(finding))
         for line in lines:
-            terminal.say(f"  {'>' if line.is_reported else ' '} {line.number:>5}  {_text(line, one, reveal=reveal)}")
+            terminal.say(
+                f"  {'>' if line.is_reported else ' '} {line.number:>5}  {_text(line, finding, reveal=reveal)}"
+            )
         if not lines:
             terminal.say("    its file cannot be shown")
     if not reveal:
-        for one in group.findings[CONTEXTS_AT_MOST:PLACES_AT_MOST]:
-            terminal.say(_place(one))
+        for finding in group.findings[CONTEXTS_AT_MOST:PLACES_AT_MOST]:
+            terminal.say(_place(finding))
         if len(group.findings) > PLACES_AT_MOST:
             terminal.say(f"and {len(group.findings) - PLACES_AT_MOST} more places")
 
 
-def _place(one: LabelledFinding) -> str:
-    return f"#{one.id}  {one.path}:{one.line}  {one.rule}  commit {one.commit[:12]}"
+def _place(finding: LabelledFinding) -> str:
+    return f"#{finding.id}  {finding.path}:{finding.line}  {finding.rule}  commit {finding.commit[:12]}"
 
 
-def _text(line: ShownLine, one: LabelledFinding, *, reveal: bool) -> str:
+def _text(line: ShownLine, finding: LabelledFinding, *, reveal: bool) -> str:
     text = line.raw if reveal else line.text
     if len(text) <= LONGEST:
         return text
-    start = max(0, one.columns[0] - LONGEST // 2) if reveal and line.is_reported else 0
+    start = max(0, finding.columns[0] - LONGEST // 2) if reveal and line.is_reported else 0
     return f"{'…' * bool(start)}{text[start : start + LONGEST]}…"

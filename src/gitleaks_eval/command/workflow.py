@@ -2,9 +2,11 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from gitleaks_eval.command.line import subcommand_parser
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.core.text import printable
 
@@ -15,8 +17,14 @@ PLACE = Path(".github", "workflows", "gitleaks-eval.yml")
 _BRANCH = b'gitleaks-eval@main"'
 
 
-def write_workflow(folder: Path) -> int:
-    """Write the workflow into this folder; an existing file stays as it is. 0 if it was written, else 4."""
+def run(arguments: Sequence[str]) -> int:
+    """Write the workflow into this folder; an existing file stays as it is. 0 if it was written, else 4.
+
+    Raises:
+        SystemExit: with status 4 when there are arguments, with 0 after `--help`.
+    """
+    subcommand_parser("init", "").parse_args(arguments)
+    folder = Path.cwd()
     if problem := _problem(folder):
         sys.stderr.write(f"gitleaks-eval init: {printable(problem)}\n")
         return REFUSED
@@ -26,8 +34,8 @@ def write_workflow(folder: Path) -> int:
 
 
 def _problem(folder: Path) -> str:
-    """Write it; why that cannot be, or empty."""
-    top = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+    """Write it, and return why that cannot be, or an empty text."""
+    top = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
     if top != folder:
         return f"workflows are read at the top of a repository only; run it in {top}"
     path = folder / PLACE
@@ -43,7 +51,7 @@ def _problem(folder: Path) -> str:
 
 
 def _commit() -> bytes:
-    """The commit of the repository that we are installed from; the branch where nobody knows it."""
+    """Return the commit of the repository that we are installed from; the branch where nobody knows it."""
     try:
         installed = json.loads(distribution("gitleaks-eval").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):

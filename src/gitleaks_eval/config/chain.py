@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gitleaks_eval.config.edit import edited
+import tomli_w
+
 from gitleaks_eval.config.tables import as_read, named, value_of
 from gitleaks_eval.core.documents import LARGEST_TOML, DocumentError, checked_path, parse_toml, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
@@ -144,9 +145,8 @@ def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _with_path(content: bytes, target: Path) -> bytes:
-    def edit(document: dict[str, Any]) -> None:
-        extend = value_of(document, "extend")
-        name, _ = named(extend, "path") or ("path", "")
-        extend[name] = str(target)
-
-    return edited(content, edit)
+    document = parse_toml(content)
+    extend = value_of(document, "extend")
+    name, _ = named(extend, "path") or ("path", "")
+    extend[name] = str(target)
+    return tomli_w.dumps(document).encode()

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import tomli_w
+
 from gitleaks_eval.config.chain import Configuration, parsed
-from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.tables import (
     ALLOWLISTS,
     CRITERIA,
@@ -90,7 +91,7 @@ def without(configuration: Configuration, removed: Iterable[Entry]) -> Configura
         # The last one first: an index counts only while those before it are there.
         for address in sorted(listed, reverse=True):
             _remove(document, address)
-        chain[index] = replace(chain[index], content=as_toml(document))
+        chain[index] = replace(chain[index], content=tomli_w.dumps(document).encode())
     return replace(configuration, chain=tuple(chain))
 
 
@@ -125,7 +126,10 @@ def hiding_entries(
     search = _Search(configuration, scan, limit)
     search.look_for_rules(set(missed))
     search.look(search.open(missed), entries(configuration))
-    search.look(search.open(missed), overriding(configuration, {finding.rule_id for finding in search.open(missed)}))
+    rules = overriding(configuration, {finding.rule_id for finding in search.open(missed)})
+    search.look(search.open(missed), rules)
+    # An entry and a rule may hide the same: it comes back without both alone.
+    search.look(search.open(missed), [*entries(configuration), *rules] if rules else [])
     return {finding: search.hiding(finding) for finding in missed}
 
 

@@ -16,7 +16,7 @@ class EvaluationError(Exception):
     """
 
     def __str__(self) -> str:
-        """The lines of the message, each escaped for a terminal."""
+        """Return the lines of the message, each escaped for a terminal."""
         return "\n".join(printable(str(line)) for line in self.args)
 
 
@@ -25,12 +25,12 @@ class InputError(EvaluationError):
 
 
 def unreadable(what: str, path: Path, error: OSError) -> InputError:
-    """The error for a file or folder that the operating system does not let us read."""
+    """Return the error for a file or folder that the operating system does not let us read."""
     return InputError(f"{what} {path}: cannot be read: {error.strerror or error}")
 
 
 def fault(error: Exception) -> str:
-    """What to say of an error that is ours: its kind and its place, and nothing of what it was about."""
+    """Return what to say of an error that is ours: its kind and its place, and nothing of what it was about."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if PACKAGE in Path(frame.filename).parents]
     # Two modules of two packages may have one name.
     place = f" at {Path(frames[-1].filename).relative_to(PACKAGE).as_posix()}:{frames[-1].lineno}" if frames else ""

@@ -1,6 +1,6 @@
 """Where settings come from: the command line, and the ini file of the full run."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,11 @@ class Root:
     getoption: Callable[[str], Any]
     invocation: Path
 
+    @classmethod
+    def of_options(cls, options: Mapping[str, Any], folder: Path) -> "Root":
+        """Return where settings come from in this folder: options alone, without an ini file."""
+        return cls(folder, None, lambda _: None, options.get, folder)
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -29,7 +34,7 @@ class Given:
     named_by: str
 
     def path(self) -> Path:
-        """The value as a path, absolute.
+        """Return the value as a path, absolute.
 
         Raises:
             InputError: when no file or folder can be there.
@@ -38,7 +43,7 @@ class Given:
 
 
 def given(root: Root, name: str, *, ini_only: bool = False) -> Given | None:
-    """What the user gave for `name`: the option of the command line, else the ini setting, else None."""
+    """Return what the user gave for `name`: the option of the command line, else the ini setting, else None."""
     option = None if ini_only else root.getoption(f"gitleaks_{name}")
     if option is not None and option != []:
         return Given(option, root.invocation, f"--gitleaks-{name.replace('_', '-')}")

@@ -40,7 +40,7 @@ def check_room() -> None:
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """A folder in TMPDIR for this user alone, removed on the way out; a lock in it says that its owner is alive.
+    """Yield a folder in TMPDIR for this user alone, removed on the way out; a lock in it says that its owner is alive.
 
     Raises:
         OSError: when it cannot be made.
@@ -57,7 +57,7 @@ def private_folder() -> Iterator[Path]:
 
 
 def stay_in(folder: Path) -> FileLock:
-    """The lock of another process that uses a private folder: while it has it, the folder outlives its owner."""
+    """Return the lock of another process that uses a private folder: while it has it, the folder outlives its owner."""
     lock = FileLock(folder / f"{LOCK}-{os.getpid()}")
     lock.acquire()
     return lock
@@ -78,7 +78,7 @@ def sweep() -> None:
 
 
 def _was_left(folder: Path) -> bool:
-    """Whether a folder is one of ours, that only this user can have filled."""
+    """Return whether a folder is one of ours, that only this user can have filled."""
     there = folder.lstat()
     return (
         stat.S_ISDIR(there.st_mode)

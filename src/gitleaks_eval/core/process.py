@@ -7,16 +7,16 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from gitleaks_eval.core import keeper
 from gitleaks_eval.core.errors import EvaluationError
 
 OUTPUT_LIMIT = 1 << 30
 WATCH_SECONDS = 0.1
+PARENT_SECONDS = 0.5
 _PEAK = re.compile(rb"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
@@ -53,8 +53,8 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
     `start_in` is where it starts instead, when what it reads is to be its current folder. `at_most` are the bytes that
     there may be in `folder`, 1 GiB where nothing is said. `limited_by` is the option that sets the seconds.
 
-    It runs in a process group of its own, which is killed however this ends, and when this process dies. Output goes
-    to files, not pipes: a child that it leaves behind cannot keep us waiting.
+    It runs in a process group of its own, which is killed however this ends. Output goes to files, not pipes: a child
+    that it leaves behind cannot keep us waiting.
 
     Raises:
         EvaluationError: when it cannot be started, takes longer than `seconds`, writes more than
@@ -63,8 +63,9 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
     limit = OUTPUT_LIMIT if at_most is None else at_most
     with (folder / "stdout").open("w+b") as stdout, (folder / "stderr").open("w+b") as stderr:
         started = time.perf_counter()
-        try:
-            process = subprocess.Popen(
+
+        def start() -> "subprocess.Popen[bytes]":
+            return subprocess.Popen(
                 command,
                 cwd=start_in or folder,
                 env=environment,
@@ -73,13 +74,11 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
                 stderr=stderr,
                 start_new_session=True,
             )
-        except OSError as error:
-            raise EvaluationError(f"cannot be run: {error.strerror or error}") from None
-        watch = _Watch(process, folder, seconds, stop, limit)
+
+        watch = _Watch(start, folder, seconds, stop, limit)
         try:
             watch.start()
-            keeper.hold(process.pid)
-            status = process.wait()
+            status = watch.wait()
             duration_ms = (time.perf_counter() - started) * 1000
         finally:
             watch.end()
@@ -93,39 +92,67 @@ def run_limited(  # noqa: PLR0913 - what a process has; each is a word
 
 
 class _Watch(threading.Thread):
-    """Kills the process group when a limit is reached; the main thread sleeps in wait(), so no time is lost."""
+    """Starts a program and kills its process group when a limit is reached; the main thread only waits for its end.
+
+    Ctrl-C reaches the main thread alone: in the middle of its start it would leave a program that nobody knows.
+    """
 
     def __init__(
         self,
-        process: "subprocess.Popen[bytes]",
+        start: "Callable[[], subprocess.Popen[bytes]]",
         folder: Path,
         seconds: float,
         stop: threading.Event | None,
         at_most: int,
     ) -> None:
         super().__init__(daemon=True)
-        self._process = process
+        self._start_program = start
         self._folder = folder
         self._deadline = time.monotonic() + seconds
         self._seconds = seconds
         self._stopping = stop
         self._at_most = at_most
+        self._begun = threading.Event()
         self._ended = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._problem: Exception | None = None
         self.reason: str | None = None
         self.peak_kib: int | None = None
 
     def run(self) -> None:
-        while not self._ended.wait(min(WATCH_SECONDS, max(0.001, self._deadline - time.monotonic()))):
+        try:
+            self._process = self._start_program()
+        except Exception as error:  # noqa: BLE001 - `wait` raises it where it can be caught
+            self._problem = error
+        self._begun.set()
+        while self._process and not self._ended.wait(self._pause()):
             self.peak_kib = _peak(self._process.pid) or self.peak_kib
             self.reason = self._exceeded()
             if self.reason:
                 kill_group(self._process)
                 return
 
+    def wait(self) -> int:
+        """Wait for the end of the program; return its status."""
+        self._begun.wait()
+        if isinstance(self._problem, OSError):
+            raise EvaluationError(f"cannot be run: {self._problem.strerror or self._problem}") from None
+        if self._process is None:
+            raise self._problem or RuntimeError("nothing was started")
+        return self._process.wait()
+
     def end(self) -> None:
+        """Kill what is left of the program."""
         self._ended.set()
-        kill_group(self._process)
+        if self.ident is None:
+            return
+        self._begun.wait()
+        if self._process:
+            kill_group(self._process)
         self.join()
+
+    def _pause(self) -> float:
+        return min(WATCH_SECONDS, max(0.001, self._deadline - time.monotonic()))
 
     def _exceeded(self) -> str | None:
         if self._stopping is not None and self._stopping.is_set():
@@ -143,11 +170,23 @@ def kill_group(process: "subprocess.Popen[bytes]") -> None:
         else:
             process.kill()
     process.wait()
-    keeper.release(process.pid)
+
+
+def die_with_parent() -> None:
+    """End this process soon after its parent, however that ends."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        # Who has lost its parent gets another one.
+        while os.getppid() == parent:
+            time.sleep(PARENT_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="gitleaks-eval-parent", daemon=True).start()
 
 
 def _peak(pid: int) -> int | None:
-    """The most memory that a running program has had, in KiB, without what it inherited from us before it began."""
+    """Return the most memory of a running program, in KiB, without what it inherited from us before it began."""
     with contextlib.suppress(OSError, ValueError):
         found = _PEAK.search(Path(f"/proc/{pid}/status").read_bytes())
         return int(found[1]) if found else None
@@ -168,7 +207,7 @@ def _size(folder: Path) -> int:
 
 
 def _text(file: BinaryIO) -> str:
-    """The first and the last MiB: what a program says of itself stands at one of the ends."""
+    """Return the first and the last MiB: what a program says of itself stands at one of the ends."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     content = file.read(1 << 20)

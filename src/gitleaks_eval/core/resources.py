@@ -6,16 +6,16 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def data(name: str) -> Path:
-    """A shipped data file, such as `severity_policy.json`."""
+    """Return a shipped data file, such as `severity_policy.json`."""
     return PACKAGE / "data" / name
 
 
 def schema(name: str) -> Path:
-    """A shipped JSON Schema, by its stem (`report`)."""
+    """Return a shipped JSON Schema, by its stem (`report`)."""
     return PACKAGE / "schemas" / f"{name}.schema.json"
 
 
 def shipped_data(name: str) -> Path:
-    """The folder `name` that ships with us: inside the package in a wheel, at the top in a checkout."""
+    """Return the folder `name` that ships with us: inside the package in a wheel, at the top in a checkout."""
     packaged = PACKAGE / name
     return packaged if packaged.is_dir() else PACKAGE.parents[1] / name

@@ -4,26 +4,26 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.protocols import Validator
 
 from gitleaks_eval.core.resources import schema
 from gitleaks_eval.core.text import printable
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 # A document may be wrong in each of a million places.
 PROBLEMS_AT_MOST = 1000
 
 
 def schema_problems(name: str, document: Any) -> list[str]:
-    """Each violation of the schema `name` as `JSON pointer: what is wrong`, sorted by place; the first 1,000 only."""
+    """Return each violation of the schema `name` as `JSON pointer: what is wrong`, by place; the first 1,000 only."""
     errors = islice(_validator(name).iter_errors(document), PROBLEMS_AT_MOST)
     return sorted(f"{pointer(error.absolute_path)}: {printable(_described(error))}" for error in errors)
 
 
 def schema_violations(name: str, document: Any) -> list[tuple[tuple[str | int, ...], str]]:
-    """Each violation of the schema `name`: the address of what is wrong, and how; the first 1,000 only.
+    """Return each violation of the schema `name`: the address of what is wrong, and how; the first 1,000 only.
 
     Of a key that is not known the address is that of the key.
     """
@@ -44,7 +44,7 @@ def schema_violations(name: str, document: Any) -> list[tuple[tuple[str | int, .
 
 
 def report_problems(document: Any) -> list[str]:
-    """Each violation of the schema of `evaluation_report.json`, as `schema_problems` has them.
+    """Return each violation of the schema of `evaluation_report.json`, as `schema_problems` has them.
 
     Of `results` and `findings` only that they are lists: a schema takes seconds for thousands of entries.
     """
@@ -55,7 +55,7 @@ def report_problems(document: Any) -> list[str]:
 
 
 def list_problem(name: str, key: str, rows: Iterable[Any]) -> str:
-    """What the first wrong row of a long list lacks, or holds of another type, by the schema `name`; else empty.
+    """Return what the first wrong row of a long list lacks, or holds of another type, by the schema `name`; else empty.
 
     For what a schema would take seconds for; values are not held against their enumerations.
     """
@@ -85,7 +85,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def _types(one: Mapping[str, Any]) -> tuple[type, ...]:
-    """The types that a value may have; empty where they are not said. A value of an enumeration is a text."""
+    """Return the types that a value may have; empty where they are not said. A value of an enumeration is a text."""
     said = one.get("type", "string" if "enum" in one else [])
     return tuple(kind for name in ([said] if isinstance(said, str) else said) for kind in _TYPES[name])
 
@@ -96,14 +96,12 @@ def _resolved(root: Mapping[str, Any], one: Mapping[str, Any]) -> Mapping[str, A
 
 
 def pointer(path: Any) -> str:
-    """The JSON pointer (RFC 6901) of a path; the document itself is `/`."""
+    """Return the JSON pointer (RFC 6901) of a path; the document itself is `/`."""
     return "/" + "/".join(printable(str(part).replace("~", "~0").replace("/", "~1")) for part in path)
 
 
 @cache
-def _validator(name: str) -> "Validator":
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - 33 ms, and not all processes of a run validate
-
+def _validator(name: str) -> Validator:
     return Draft202012Validator(json.loads(schema(name).read_text(encoding="utf-8")))
 
 

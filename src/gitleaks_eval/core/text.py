@@ -27,7 +27,7 @@ def without_surrogates(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""One line for a terminal: controls, line ends, bidi and zero-width characters become `\xNN`, `\uNNNN`.
+    r"""Return one line for a terminal: controls, line ends, bidi and zero-width characters become `\xNN`, `\uNNNN`.
 
     So does a character of what a CI service would obey in a log: `::error` at its begin, `##[error]` anywhere.
     """
@@ -46,12 +46,12 @@ def _escaped_first(match: re.Match[str]) -> str:
 
 
 def few(names: Sequence[str], at_most: int = 5) -> str:
-    """The first names of a list, and an ellipsis where there are more."""
+    """Return the first names of a list, and an ellipsis where there are more."""
     return ", ".join([*names[:at_most], *["…"] * (len(names) > at_most)])
 
 
 def markdown(text: str) -> str:
-    """One line for a Markdown cell or list item, shown as it is written, never interpreted and never linked."""
+    """Return one line for a Markdown cell or list item, shown as it is written, never interpreted and never linked."""
     return "".join(
         _code(word) if _LINKED.search(word) else _MARKDOWN.sub(r"\\\1", word) for word in _WORD.findall(printable(text))
     )
@@ -65,7 +65,7 @@ def _code(word: str) -> str:
 
 
 def json_value(value: object, depth: int = 0) -> object:
-    """A copy of a value that any JSON reader takes: no NaN, no lone surrogate, nothing endless or not JSON."""
+    """Return a copy of a value that any JSON reader takes: no NaN, no lone surrogate, nothing endless or not JSON."""
     if isinstance(value, (dict, list, tuple, set, frozenset)):
         return "…" if depth >= NESTED_AT_MOST else _json_container(value, depth + 1)
     if isinstance(value, str):
@@ -86,7 +86,7 @@ def _json_container(value: Any, depth: int) -> object:
 
 
 def shown_path(path: Path, root: Path) -> str:
-    """A path as people know it: relative to `root` where it is below it."""
+    """Return a path as people know it: relative to `root` where it is below it."""
     if not path.is_absolute():
         return str(path)
     try:

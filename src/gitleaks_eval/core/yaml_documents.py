@@ -1,4 +1,4 @@
-"""YAML of others, read within bounds: no key twice, no tag, and no alias that unfolds into more than anybody wrote."""
+"""YAML of others: no key twice, no tag, and not too deep."""
 
 import codecs
 from collections.abc import Hashable, Iterator
@@ -9,16 +9,12 @@ import yaml
 
 from gitleaks_eval.core.documents import DEEPEST, LARGEST_TEXT, DocumentError
 
-MOST_NODES = 100_000
-MOST_DIRECTIVES = 100
-MOST_CHARACTERS = 64 << 20
-LONGEST_NUMBER = 100
 # The C parser where PyYAML was built with it; both read the same language.
 _FastLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse_yaml(content: bytes) -> Any:
-    """The value of a YAML document, in which every key is a text and none stands twice in one mapping.
+    """Return the value of a YAML document, in which every key is a text and none stands twice in one mapping.
 
     Raises:
         DocumentError: when it is no YAML (line and column), or is beyond a bound.
@@ -28,10 +24,7 @@ def parse_yaml(content: bytes) -> Any:
     try:
         if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             content = content.decode("utf-16").encode("utf-8")
-        if content.count(b"%TAG") > MOST_DIRECTIVES:
-            # libyaml compares each with all before it.
-            raise DocumentError(f"more than {MOST_DIRECTIVES} %TAG directives; leave them out")
-        _check_size(yaml.parse(content, Loader=_FastLoader))
+        _check(yaml.parse(content, Loader=_FastLoader))
         return yaml.load(content, Loader=_Loader)  # noqa: S506 - a SafeLoader with more checks
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
@@ -63,7 +56,7 @@ Spots = dict[tuple[str | int, ...], Spot]
 
 
 def yaml_spots(text: str) -> Spots:
-    """Where each value of a document stands, by its address; the text is one that `parse_yaml` takes."""
+    """Return where each value of a document stands, by its address; the text is one that `parse_yaml` takes."""
     spots: Spots = {}
     root = yaml.compose(text, Loader=_Loader)
     left: list[tuple[tuple[str | int, ...], Any, Any]] = [((), root, root)] if root else []
@@ -78,50 +71,20 @@ def yaml_spots(text: str) -> Spots:
     return spots
 
 
-@dataclass(slots=True)
-class _Size:
-    """How much a node unfolds into, and the anchor that aliases name it by."""
-
-    anchor: str | None = None
-    nodes: int = 1
-    characters: int = 0
-
-    def add(self, other: "_Size") -> None:
-        self.nodes += other.nodes
-        self.characters += other.characters
-
-
-def _check_size(events: Iterator[Any]) -> None:
+def _check(events: Iterator[Any]) -> None:
     """Look at the events of the parser, which need no stack: making nodes of them recurses in C."""
-    sizes: dict[str | None, _Size] = {}
-    parents = [_Size()]
+    anchors: list[str | None] = []
     for event in events:
         if tag := getattr(event, "tag", None):
             raise _Refused(f"the tag {tag[:100]!r} is not supported; leave it out", event)
         if isinstance(event, yaml.CollectionStartEvent):
-            parents.append(_Size(event.anchor))
-            if len(parents) > DEEPEST:
+            anchors.append(event.anchor)
+            if len(anchors) >= DEEPEST:
                 raise _Refused(f"more than {DEEPEST} lists or mappings in each other", event)
-        elif size := _size(event, parents, sizes):
-            parents[-1].add(size)
-            if parents[-1].nodes > MOST_NODES or parents[-1].characters > MOST_CHARACTERS:
-                raise _Refused(f"more than {MOST_NODES} values or {MOST_CHARACTERS >> 20} MiB, aliases unfolded", event)
-
-
-def _size(event: Any, parents: list[_Size], sizes: dict[str | None, _Size]) -> _Size | None:
-    """The size of the node that ends with this event, if one does; those with an anchor are kept in `sizes`."""
-    if isinstance(event, yaml.AliasEvent):
-        if any(parent.anchor == event.anchor for parent in parents):
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchors.pop()
+        elif isinstance(event, yaml.AliasEvent) and event.anchor in anchors:
             raise _Refused(f"the alias {str(event.anchor)[:100]!r} stands in what it names", event)
-        return sizes.get(event.anchor)
-    if isinstance(event, yaml.ScalarEvent):
-        size = _Size(event.anchor, characters=len(event.value))
-    elif isinstance(event, yaml.CollectionEndEvent):
-        size = parents.pop()
-    else:
-        return None
-    sizes[size.anchor] = size
-    return size
 
 
 class _Refused(yaml.MarkedYAMLError):
@@ -150,14 +113,3 @@ class _Loader(_FastLoader):  # type: ignore[misc]  # one of two classes, chosen 
             keys.add(key)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return mapping
-
-    def number(self, node: yaml.ScalarNode) -> Any:
-        # Numbers to the base of 60 take the square of their length.
-        if len(node.value) > LONGEST_NUMBER:
-            raise _Refused(f"a number of more than {LONGEST_NUMBER} characters; put it in quotes", node)
-        is_integer = node.tag == "tag:yaml.org,2002:int"
-        return self.construct_yaml_int(node) if is_integer else self.construct_yaml_float(node)
-
-
-for _tag in ("int", "float"):
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _Loader.number)

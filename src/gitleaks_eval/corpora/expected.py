@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gitleaks_eval.scenarios.masking import without_tokens
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scenarios.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Thresholds
 
@@ -16,7 +15,7 @@ _VALUE = re.compile(r"""(?:(?<=")[^"]+(?=")|(?<=')[^']+(?=')|(?<=`)[^`]+(?=`)|(?
 
 
 def expected_of(places: list[Place]) -> Expected:
-    """What places say: which findings, and nothing of values, commits, severities or times."""
+    """Return what places say: which findings, and nothing of values, commits, severities or times."""
     rules = Counter(rule for _, _, rule in places)
     files = sorted({path for path, _, _ in places})
     return Expected(
@@ -35,7 +34,7 @@ def expected_of(places: list[Place]) -> Expected:
 
 
 def in_one_commit(expected: Expected) -> Expected:
-    """The same truth for a corpus that becomes one commit."""
+    """Return the same truth for a corpus that becomes one commit."""
     return replace(
         expected,
         secrets_in_head=expected.total_secrets,
@@ -54,13 +53,7 @@ def without_tolerated(findings: Sequence[dict[str, Any]], corpus: Corpus) -> lis
     ]
 
 
-def named_corpus(path: str) -> str:
-    """The path of a corpus as messages name it, without what looks like a token."""
-    # A message goes everywhere, and people give files the names of tokens.
-    return without_tokens([path])(path)
-
-
 def words_of(line: bytes) -> set[str]:
-    """What may be the secret of a labelled line: what stands in quotes or is assigned."""
+    """Return what may be the secret of a labelled line: what stands in quotes or is assigned."""
     texts = _VALUE.findall(line.decode("utf-8", "replace"))
     return {found for text in texts for found in (text.strip(), *text.split())}

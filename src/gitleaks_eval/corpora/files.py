@@ -53,7 +53,7 @@ def corpus_repository(scenario: Scenario, folder: Path) -> BuiltRepository:
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether a folder is a git repository, bare or not."""
+    """Return whether a folder is a git repository, bare or not."""
     return (folder / ".git").exists() or all((folder / name).exists() for name in ("HEAD", "objects", "refs"))
 
 
@@ -78,7 +78,7 @@ def text_files(source: Path) -> Iterator[tuple[bytes, bytes]]:
 
 
 def committed(source: Path, wanted: Iterable[tuple[str, str]]) -> Iterator[bytes]:
-    """The content of each file (commit, path) of a git repository, of HEAD where no commit is named in full.
+    """Yield the content of each file (commit, path) of a git repository, of HEAD where no commit is named in full.
 
     Empty where it is not there, or is larger than what a scanner reads.
 
@@ -95,7 +95,7 @@ def committed(source: Path, wanted: Iterable[tuple[str, str]]) -> Iterator[bytes
 
 
 def paths_below(folder: Path) -> list[bytes]:
-    """The regular files below a folder, but for those below a `.git`; no link is followed.
+    """Return the regular files below a folder, but for those below a `.git`; no link is followed.
 
     Raises:
         InputError: when a folder cannot be read.
@@ -112,7 +112,7 @@ def paths_below(folder: Path) -> list[bytes]:
 
 
 def shown_name(path: bytes) -> str:
-    """A path in a repository as the scanner reports it."""
+    """Return a path in a repository as the scanner reports it."""
     return path.decode("utf-8", "replace")
 
 

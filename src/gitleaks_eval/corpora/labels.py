@@ -8,7 +8,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.corpora.expected import OPTION, named_corpus, words_of
+from gitleaks_eval.corpora.expected import OPTION, words_of
 from gitleaks_eval.corpora.files import is_repository, shown_name, text_files
 from gitleaks_eval.scenarios.places import ANY_RULE, Window, places_of
 from gitleaks_eval.scenarios.scenario import UNBOUNDED, Corpus, Expected, ExpectedFinding, Thresholds
@@ -41,7 +41,7 @@ def labelled_corpus(
     about_history: bool = False,
     values: frozenset[str] = frozenset(),
 ) -> tuple[Corpus, Expected]:
-    """The corpus in a folder or git repository, and what its labels expect of a scanner.
+    """Return the corpus in a folder or git repository, and what its labels expect of a scanner.
 
     Labels of files that are not there are left out, and copies of one labelled line count once: the others are
     neither right nor wrong. How many of each there are is said. `values` are secrets that the labels quote.
@@ -71,8 +71,7 @@ def labelled_corpus(
         places_of(label.window for label in kept if label.says == FALSE),
         places_of(label.window for label in (*copies, *(one for one in kept if one.says == OPEN))),
         has_history,
-        values=values,
-        words=frozenset(word for label in true for word in _words(label.window, files)),
+        values=values.union(*(_words(label.window, files) for label in true)),
     )
     return corpus, expected_of_labels(true, has_history=has_history)
 
@@ -94,13 +93,13 @@ def _refuse_contradictions(kind: str, labels: Iterable[Label]) -> None:
         other = said.setdefault(label.window, label)
         if other.says != label.says:
             raise InputError(
-                f"{OPTION} {kind}: {named_corpus(label.place)}: says {label.says}, and {named_corpus(other.place)} "
+                f"{OPTION} {kind}: {label.place}: says {label.says}, and {other.place} "
                 f"says {other.says} of the same place; remove one"
             )
 
 
 def _without_copies(labels: Iterable[Label], files: Mapping[str, bytes]) -> tuple[list[Label], list[Label]]:
-    """The labels without those whose lines are copies of others' (arXiv 2601.22946), and those."""
+    """Return the labels without those whose lines are copies of others' (arXiv 2601.22946), and those."""
     labels = list(labels)
     # What is neither right nor wrong is no finding of a file: there each line counts.
     whole = {label.window.path for label in labels if not label.window.first}
@@ -128,7 +127,7 @@ def _words(window: Window, files: Mapping[str, bytes]) -> set[str]:
 
 
 def expected_of_labels(labels: Sequence[Label], *, has_history: bool) -> Expected:
-    """What labels that are true expect of a scanner."""
+    """Return what labels that are true expect of a scanner."""
     findings = [
         ExpectedFinding(one.path, one.rule_id, one.first, last_line=one.last if one.last != one.first else None)
         for one in chain.from_iterable(repeat(label.window, label.times) for label in labels)

@@ -69,7 +69,7 @@ class LabelledFinding:
     why: str = ""
 
     def answered(self, answer: Answer) -> "LabelledFinding":
-        """The same with another label."""
+        """Return the same with another label."""
         return replace(self, label=answer.label, reviewer=answer.reviewer, date=answer.date, why=answer.why)
 
     @property
@@ -91,8 +91,11 @@ class LabelsFile:
     findings: tuple[LabelledFinding, ...] = ()
 
     def answered(self, ids: Collection[int], answer: Answer) -> "LabelsFile":
-        """The same with one and the same answer to these findings."""
-        return replace(self, findings=tuple(one.answered(answer) if one.id in ids else one for one in self.findings))
+        """Return the same with one and the same answer to these findings."""
+        return replace(
+            self,
+            findings=tuple(finding.answered(answer) if finding.id in ids else finding for finding in self.findings),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class ReadLabels:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file begins as those that we write: a folder may hold other YAML."""
+    """Return whether a file begins as those that we write: a folder may hold other YAML."""
     first = HEADER.partition("\n")[0].encode()
     try:
         with opened(path) as file:
@@ -156,31 +159,37 @@ def write_labels(read: ReadLabels, labels: LabelsFile) -> ReadLabels:
 
 
 def in_order(findings: Sequence[LabelledFinding]) -> tuple[LabelledFinding, ...]:
-    """Findings in the order of a file: by path, line, columns, rule and commit."""
-    return tuple(sorted(findings, key=lambda one: (one.path, one.line, one.columns, one.rule, one.commit, one.id)))
+    """Return findings in the order of a file: by path, line, columns, rule and commit."""
+    return tuple(
+        sorted(
+            findings,
+            key=lambda finding: (finding.path, finding.line, finding.columns, finding.rule, finding.commit, finding.id),
+        )
+    )
 
 
 def as_text(labels: LabelsFile) -> str:
-    """A file of labels as it is written."""
+    """Return a file of labels as it is written."""
     pool = ", ".join(map(_quoted, labels.pool))
     head = [f"repository: {_quoted(labels.repository)}", f"commit: {_quoted(labels.commit)}", f"pool: [{pool}]"]
     listed = ["findings:", *map(_line, labels.findings)] if labels.findings else ["findings: []"]
     return HEADER + "\n".join((*head, *listed)) + "\n"
 
 
-def _line(one: LabelledFinding) -> str:
+def _line(finding: LabelledFinding) -> str:
     parts = [
-        f"id: {one.id}, path: {_quoted(one.path)}, line: {one.line}, columns: [{one.columns[0]}, {one.columns[1]}]",
-        f"rule: {_quoted(one.rule)}, commit: {_quoted(one.commit)}, secret: {one.secret}, label: {one.label}",
-        *["stale: true"] * one.stale,
-        *[f"reviewer: {_quoted(one.reviewer)}, date: {_quoted(one.date)}"] * bool(one.date),
-        *[f"why: {_quoted(one.why)}"] * bool(one.date and one.why),
+        f"id: {finding.id}, path: {_quoted(finding.path)}, line: {finding.line}",
+        f"columns: [{finding.columns[0]}, {finding.columns[1]}], rule: {_quoted(finding.rule)}",
+        f"commit: {_quoted(finding.commit)}, secret: {finding.secret}, label: {finding.label}",
+        *["stale: true"] * finding.stale,
+        *[f"reviewer: {_quoted(finding.reviewer)}, date: {_quoted(finding.date)}"] * bool(finding.date),
+        *[f"why: {_quoted(finding.why)}"] * bool(finding.date and finding.why),
     ]
     return f"  - {{ {', '.join(parts)} }}"
 
 
 def _quoted(text: str) -> str:
-    """A text between double quotes, as YAML reads it on one line."""
+    """Return a text between double quotes, as YAML reads it on one line."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return '"' + "".join(_escaped(letter) for letter in text) + '"'
@@ -249,13 +258,13 @@ def _by_hand(path: Path, number: int, line: str) -> LabelledFinding:
     )
 
 
-def _problem(one: LabelledFinding) -> str:
-    if one.id < 1 or one.line < 0 or one.secret < 1:
+def _problem(finding: LabelledFinding) -> str:
+    if finding.id < 1 or finding.line < 0 or finding.secret < 1:
         return "`id` and `secret` are counted from 1"
-    if one.label == UNREVIEWED and one.date:
+    if finding.label == UNREVIEWED and finding.date:
         return "it is unreviewed, and has a date; write a label, or remove reviewer, date and why"
-    if one.label != UNREVIEWED and not one.date:
-        return f"its label is {one.label}, and nobody says since when: add reviewer and date, or use --set"
+    if finding.label != UNREVIEWED and not finding.date:
+        return f"its label is {finding.label}, and nobody says since when: add reviewer and date, or use --set"
     return ""
 
 
@@ -278,7 +287,7 @@ def _check(path: Path, document: Any, lines: Mapping[str, int]) -> None:
 
 
 def counts(findings: Sequence[LabelledFinding]) -> Iterator[tuple[str, int]]:
-    """How many findings have each label, those that are stale apart."""
+    """Yield how many findings have each label, those that are stale apart."""
     for label in (TRUE, FALSE, SKIPPED, UNREVIEWED):
-        yield label, sum(one.label == label and not one.stale for one in findings)
-    yield "stale", sum(one.stale for one in findings)
+        yield label, sum(finding.label == label and not finding.stale for finding in findings)
+    yield "stale", sum(finding.stale for finding in findings)

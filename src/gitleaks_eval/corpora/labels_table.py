@@ -19,21 +19,23 @@ _FORMULA = re.compile(r"['=+\-@\t\r\n]")
 
 
 def as_csv(labels: LabelsFile) -> bytes:
-    """The labels as a table, but for those that are stale."""
+    """Return the labels as a table, but for those that are stale."""
     out = io.StringIO(newline="")
     table = csv.writer(out)
     table.writerow(COLUMNS)
-    table.writerows([_cell(str(getattr(one, name))) for name in COLUMNS] for one in labels.findings if not one.stale)
+    table.writerows(
+        [_cell(str(getattr(finding, name))) for name in COLUMNS] for finding in labels.findings if not finding.stale
+    )
     return out.getvalue().encode("utf-8", "backslashreplace")
 
 
 def from_csv(path: Path, labels: LabelsFile, reviewer: str, date: str) -> Mapping[int, Answer]:
-    """The answers of a table that differ from the labels, by the id of the finding.
+    """Return the answers of a table that differ from the labels, by the id of the finding.
 
     Raises:
         InputError: when it cannot be read, names a finding that is not there or is another one, or an unknown label.
     """
-    known = {str(one.id): one for one in labels.findings}
+    known = {str(finding.id): finding for finding in labels.findings}
     answers: dict[int, Answer] = {}
     places: dict[str, str] = {}
     for place, row in _rows(path):
@@ -61,10 +63,12 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
         raise InputError(f"--csv-in {str(error).removeprefix(OPTION).strip()}") from None
 
 
-def _check_about(one: LabelledFinding, row: Mapping[str, str], place: str) -> None:
+def _check_about(labelled_finding: LabelledFinding, row: Mapping[str, str], place: str) -> None:
     for name in _ABOUT:
-        if name in row and row[name] != str(getattr(one, name)):
-            raise InputError(f"{place}: the {name} is not that of finding {one.id}: a table of other labels?")
+        if name in row and row[name] != str(getattr(labelled_finding, name)):
+            raise InputError(
+                f"{place}: the {name} is not that of finding {labelled_finding.id}: a table of other labels?"
+            )
 
 
 def _cell(text: str) -> str:

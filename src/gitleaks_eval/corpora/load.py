@@ -1,6 +1,6 @@
 """Load a corpus by its kind."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -13,19 +13,19 @@ from gitleaks_eval.corpora import kinds
 from gitleaks_eval.corpora.expected import OPTION
 from gitleaks_eval.corpora.kind import CorpusKind
 from gitleaks_eval.corpora.kinds.labels import own_labels
-from gitleaks_eval.scenarios.masking import Masks, masks_of, without_tokens, without_words
+from gitleaks_eval.scenarios.redaction import masks_of
 from gitleaks_eval.scenarios.scenario import Corpus, Expected, RealRepository, Scenario
 
 
 @cache
 def known_kinds() -> Mapping[str, CorpusKind]:
-    """The kinds of corpora by name: each module of `corpora/kinds` has one, as `KIND`."""
-    found = (import_module(f"{kinds.__name__}.{one.name}").KIND for one in iter_modules(kinds.__path__))
+    """Return the kinds of corpora by name: each module of `corpora/kinds` has one, as `KIND`."""
+    found = (import_module(f"{kinds.__name__}.{iter_module.name}").KIND for iter_module in iter_modules(kinds.__path__))
     return {kind.name: kind for kind in sorted(found, key=lambda kind: str(kind.name))}
 
 
 def load_corpus(spec: str, base: Path) -> Scenario:
-    """The scenario that a corpus is: its name, what is expected, and in `corpus` what is to be scanned.
+    """Return the scenario that a corpus is: its name, what is expected, and in `corpus` what is to be scanned.
 
     What each kind takes stands in its module below `corpora/kinds`.
 
@@ -66,12 +66,7 @@ def load_labels(name: str, path: Path, repository: RealRepository) -> Scenario:
 
 
 def _scenario(name: str, path: Path, corpus: Corpus, expected: Expected) -> Scenario:
-    corpus = replace(corpus, masks=_masks(corpus, expected.files_with_secrets_list), truth=expected)
+    # Masked before anything is scanned: names of tests hold paths.
+    masks = masks_of(expected.files_with_secrets_list, corpus.values)
     about = f"{corpus.kind} corpus, {corpus.how}"
-    return Scenario(name, about, expected.shown_as(corpus.masks), path, path, corpus=corpus)
-
-
-def _masks(corpus: Corpus, paths: Sequence[str]) -> Masks:
-    """What is masked before anything is scanned: names of tests hold paths."""
-    tokens = without_words(paths, corpus.words, without_tokens(paths))
-    return Masks({**tokens.shown, **masks_of(paths, corpus.values, tokens).shown}, tokens.numbers)
+    return Scenario(name, about, expected.shown_as(masks), path, path, corpus=replace(corpus, truth=expected))

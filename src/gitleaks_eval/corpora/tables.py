@@ -12,7 +12,7 @@ LONGEST_FIELD = 1 << 20
 
 
 def text_of(path: Path) -> str:
-    """The text of a file of labels.
+    """Return the text of a file of labels.
 
     Raises:
         InputError: when it cannot be read or is no UTF-8.
@@ -44,7 +44,7 @@ def rows(path: Path, *, comments: bool = False) -> Iterator[tuple[str, list[str]
 
 
 def records(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Each row under a head as a mapping, which has these columns.
+    """Yield each row under a head as a mapping, which has these columns.
 
     Raises:
         InputError: when a column is not there, or a row has more or fewer fields than the head.
@@ -60,7 +60,7 @@ def records(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[s
 
 
 def number(text: str, what: str, place: str) -> int:
-    """A number from 0 up.
+    """Return a number from 0 up.
 
     Raises:
         InputError: when it is none.

@@ -35,7 +35,7 @@ class Coverage:
 
     `switched_off` are the ids of the scanner's own rules that are not in force. `verdicts` are of tests, by kind and
     name (`rule:jwt`, `place:path:src/a.png`, `entry:my.toml:4`). `tested` is one sentence of numbers, and `hides` has
-    a line for each entry that hides something and is not accepted, `hides_places` those of usual places, most first,
+    a line for each entry that hides something and is not accepted, `hides_places` those of the first screen,
     `accepted` for one that is, `notices` for what may
     be deleted; `offers` say what an acceptance of each entry would, and `forgiven` are the rules that are silent for
     accepted entries alone. A run is not `whole` where something is hidden,

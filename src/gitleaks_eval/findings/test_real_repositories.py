@@ -3,7 +3,7 @@
 import pytest
 
 from gitleaks_eval.core.errors import CheckFailed
-from gitleaks_eval.reports.real_differences import failed_text
+from gitleaks_eval.reports.comparison.real_differences import failed_text
 from gitleaks_eval.scoring.real_differences import Real
 
 

@@ -20,20 +20,20 @@ from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.progress import telling
 from gitleaks_eval.core.text import numbered, printable
-from gitleaks_eval.judges.agreement import quadratic_kappa, rank_correlation
-from gitleaks_eval.judges.calibrated import FAIL_UNDER, keep_calibration, prompt_sha256
-from gitleaks_eval.judges.case import Case
+from gitleaks_eval.judges.calibration_cases import FAULTS, Fault, Finding, finding
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
 from gitleaks_eval.judges.facts import scenario_facts
-from gitleaks_eval.judges.faults import FAULTS, Fault, Finding, finding
+from gitleaks_eval.judges.judge import Case
 from gitleaks_eval.judges.material import SYNTHETIC, Material
-from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.panel import Panel, judge_all
+from gitleaks_eval.judges.model.models import resolve_model
+from gitleaks_eval.judges.model.store import checked_store
+from gitleaks_eval.judges.panel.agreement import quadratic_kappa, rank_correlation
+from gitleaks_eval.judges.panel.calibrated import FAIL_UNDER, keep_calibration, prompt_sha256
+from gitleaks_eval.judges.panel.panel import Panel, judge_all
 from gitleaks_eval.judges.settings import DEFAULT_MODEL, HEURISTIC, LLM, MOST_SAMPLES, REPLAY, JudgeSettings
-from gitleaks_eval.judges.shipped import SHIPPED
-from gitleaks_eval.judges.store import checked_store
 from gitleaks_eval.judges.verdict import UNSCORED, Judgement, Verdict
+from gitleaks_eval.scenarios.redaction import Values
 from gitleaks_eval.scenarios.scenario import Scenario, load_scenarios
-from gitleaks_eval.scenarios.traces import Traces
 
 RESULT = "judge-calibration.json"
 SOURCES = ("core", "edge")
@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
 
 def calibrate(settings: JudgeSettings, fail_under: float = FAIL_UNDER) -> dict[str, Any]:
-    """How far each shipped judge agrees with the labels of all faults, as a JSON value bound to model and prompts.
+    """Return how far each judge agrees with the labels of all faults, as a JSON value bound to model and prompts.
 
     `judges` has by dimension the quadratic-weighted kappa, the shares of exact agreement and of agreement within one
     (0 to 1), the rank correlation of the score with the number of missed secrets, the mean spread over samples, how
@@ -89,7 +89,7 @@ def calibrate(settings: JudgeSettings, fail_under: float = FAIL_UNDER) -> dict[s
         "models_answered": sorted(answered),
         "samples": settings.samples,
         "fail_under": fail_under,
-        "passes": all(one["passes"] for one in judges.values()),
+        "passes": all(judge["passes"] for judge in judges.values()),
         "judges": judges,
         "faults": [
             {
@@ -110,10 +110,10 @@ def calibrate(settings: JudgeSettings, fail_under: float = FAIL_UNDER) -> dict[s
 
 
 def material_of(fault: Fault, sources: Sequence[str] = SOURCES) -> Material:
-    """The scenarios as a scanner with this fault reports them."""
+    """Return the scenarios as a scanner with this fault reports them."""
     scenarios = _scenarios(tuple(sources))
     reports = fault.reports({scenario.name: _perfect_report(scenario) for scenario in scenarios})
-    facts = (scenario_facts(one, _analysis(one, reports[one.name])) for one in scenarios)
+    facts = (scenario_facts(scenario, _analysis(scenario, reports[scenario.name])) for scenario in scenarios)
     return Material(SYNTHETIC, tuple(facts), "a scanner under calibration")
 
 
@@ -153,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     except OSError as error:
         parser.error(f"the result cannot be written: {error}; name another --output or --store")
-    for message in dict.fromkeys(one["unscored"] for one in result["faults"] if one["unscored"]):
+    for message in dict.fromkeys(row["unscored"] for row in result["faults"] if row["unscored"]):
         print(f"UNSCORED  {printable(message)}", file=sys.stderr, flush=True)
     for dimension, agreement in result["judges"].items():
         print(f"{dimension:<24}  {_line(agreement)}")
@@ -166,11 +166,11 @@ def _say(text: str) -> None:
 
 
 def _line(agreement: Mapping[str, Any]) -> str:
-    """The figures of a dimension: those of a judge, and the kappas of baselines."""
+    """Return the figures of a dimension: those of a judge, and the kappas of baselines."""
     if agreement["kappa"] is None:
         return f"FAILS  no figure, because no verdict has a score ({agreement['unscored']} missing)"
     spread = "not measured (one sample)" if agreement["spread"] is None else f"{agreement['spread']:.2f}"
-    baselines = ", ".join(f"{name.replace('_', ' ')} {_shown(one)}" for name, one in agreement["baselines"].items())
+    baselines = ", ".join(f"{name.replace('_', ' ')} {_shown(kappa)}" for name, kappa in agreement["baselines"].items())
     return (
         f"{'passes' if agreement['passes'] else 'FAILS'}  kappa {agreement['kappa']:.2f}, "
         f"exact {agreement['exact']:.0%}, within one {agreement['within_one']:.0%}, "
@@ -184,7 +184,7 @@ def _shown(value: float | None) -> str:
 
 
 def concluded(result: Mapping[str, Any]) -> str:
-    """What a calibration (the value of `calibrate`) comes to, in one sentence."""
+    """Return the conclusion of a calibration (the value of `calibrate`), in one sentence."""
     judges, asked = result["judges"], result["fail_under"]
     if result["passes"]:
         lowest = min(judges, key=lambda name: judges[name]["kappa"])
@@ -193,7 +193,7 @@ def concluded(result: Mapping[str, Any]) -> str:
             "and no verdict is missing"
         )
     else:
-        reached = "; ".join(filter(None, (_lacking(name, one, asked) for name, one in judges.items())))
+        reached = "; ".join(filter(None, (_lacking(name, agreement, asked) for name, agreement in judges.items())))
     if result["mode"] == HEURISTIC:
         how = "passes" if result["passes"] else "FAILS"
         return f"calibrated: no, because no model was asked; the heuristic {how}: {reached}"
@@ -201,7 +201,7 @@ def concluded(result: Mapping[str, Any]) -> str:
 
 
 def _lacking(name: str, agreement: Mapping[str, Any], asked: float) -> str:
-    """Why a dimension does not pass; empty where it does."""
+    """Return why a dimension does not pass; empty where it does."""
     kappa, missing = agreement["kappa"], agreement["unscored"]
     is_low = kappa is not None and (kappa < asked or not missing)
     parts = [f"kappa {kappa} does not reach {asked:g}"] * is_low
@@ -212,7 +212,7 @@ def _lacking(name: str, agreement: Mapping[str, Any], asked: float) -> str:
 def _judged(fault: Fault, settings: JudgeSettings) -> Judgement:
     material = material_of(fault)
     # Nothing is planted here, so there is nothing to leak.
-    panel = Panel(settings, settings.trace_id or str(uuid.uuid4()), Traces(b"", frozenset()), lambda _: material)
+    panel = Panel(settings, settings.trace_id or str(uuid.uuid4()), Values(), lambda _: material)
     cases = [Case(judge, SYNTHETIC) for judge in SHIPPED]
     return judge_all(cases, panel, whole=True).by_mode[SYNTHETIC]
 
@@ -229,8 +229,8 @@ def _agreement(rows: Sequence[Row], fail_under: float, samples: int) -> dict[str
     said = {name: [say(row.verdict) or 0 for row, _, _ in pairs] for name, say in BASELINES.items()}
     return {
         "kappa": _rounded(kappa),
-        "exact": _rounded(sum(one == 0 for one in apart) / len(apart)) if apart else None,
-        "within_one": _rounded(sum(one <= 1 for one in apart) / len(apart)) if apart else None,
+        "exact": _rounded(sum(distance == 0 for distance in apart) / len(apart)) if apart else None,
+        "within_one": _rounded(sum(distance <= 1 for distance in apart) / len(apart)) if apart else None,
         "rank_correlation": _rounded(rank_correlation([row.fault.missed for row, _, _ in pairs], scores)),
         "spread": _rounded(sum(spreads) / len(spreads)) if spreads else None,
         "unscored": unscored,
@@ -255,21 +255,22 @@ def _scenarios(sources: tuple[str, ...]) -> Sequence[Scenario]:
 def _perfect_report(scenario: Scenario) -> list[Finding]:
     expected = scenario.expected
     findings = [
-        finding(one.file_path, one.rule_id, one.line_number, number) for number, one in enumerate(expected.findings)
+        finding(planted.file_path, planted.rule_id, planted.line_number, number)
+        for number, planted in enumerate(expected.findings)
     ]
     # Which of them only history holds the truth does not say: the last ones stand for them.
-    for one in findings[len(findings) - (expected.secrets_in_history or 0) :]:
-        one["History"] = True
+    for entry in findings[len(findings) - (expected.secrets_in_history or 0) :]:
+        entry["History"] = True
     return findings
 
 
 def _analysis(scenario: Scenario, report: list[Finding]) -> Analysis:
-    head = [one["Secret"].encode() for one in report if not one.get("History")]
+    head = [entry["Secret"].encode() for entry in report if not entry.get("History")]
     provenance = Provenance(scenario.name, "main", "1" * 40, "8.30.1", "run", "2026-01-01T00:00:00+00:00", 20.0, 1)
     document = analyse(report, head, load_policy(), provenance)
-    for rate in [one["Rated"] for one in report if "Rated" in one][:1]:
-        for one in document["data"]["findings"]:
-            one["severity"] = rate(one["severity"])
+    for rate in [entry["Rated"] for entry in report if "Rated" in entry][:1]:
+        for entry in document["data"]["findings"]:
+            entry["severity"] = rate(entry["severity"])
     return as_analysis(document, f"the calibration of {scenario.name}")
 
 

@@ -33,7 +33,7 @@ def scenario_facts(
     hidden: Mapping[tuple[str, int, str], str] | None = None,
     lines: Mapping[tuple[str, int], str] | None = None,
 ) -> Facts:
-    """What is known of a synthetic scenario: expected against reported, and the critical checks that fail.
+    """Return the facts about a synthetic scenario: expected against reported, and the critical checks that fail.
 
     What no label of a corpus speaks of is left out: nobody knows whether it is wrong.
     """
@@ -62,7 +62,7 @@ def scenario_facts(
 
 
 def _without(findings: Sequence[Mapping[str, Any]], left_out: Sequence[Match]) -> Iterator[Mapping[str, Any]]:
-    places = Counter((one.file_path, one.reported_line_number, one.reported_rule_id) for one in left_out)
+    places = Counter((match.file_path, match.reported_line_number, match.reported_rule_id) for match in left_out)
     for finding in findings:
         place = str(finding.get("file_path")), finding.get("line_number"), finding.get("rule_id")
         if places[place]:
@@ -72,7 +72,7 @@ def _without(findings: Sequence[Mapping[str, Any]], left_out: Sequence[Match]) -
 
 
 def _rated(finding: Mapping[str, Any], policy: SeverityPolicy | None) -> dict[str, Any]:
-    """A finding of a scenario, whose paths are no secret, with what gives it its severity."""
+    """Return a finding of a scenario, whose paths are no secret, with what gives it its severity."""
     path, rule = str(finding.get("file_path")), str(finding.get("rule_id"))
     return {
         "file_path": path[:200],
@@ -90,8 +90,11 @@ def _reason(finding: Mapping[str, Any], policy: SeverityPolicy | None) -> dict[s
 
 
 def _as_expected(analysis: Analysis, expected: Expected, matches: Sequence[Match]) -> Analysis:
-    """The analysis with each relabelled finding as the expected one: that it has another name caps nothing."""
-    wanted = {(one.file_path, one.rule_id, one.line_number): one.expected_severity for one in expected.findings}
+    """Return the analysis with each relabelled finding as the expected one: that it has another name caps nothing."""
+    wanted = {
+        (finding.file_path, finding.rule_id, finding.line_number): finding.expected_severity
+        for finding in expected.findings
+    }
     relabelled = {
         (match.file_path, match.reported_line_number, match.reported_rule_id): match
         for match in matches
@@ -107,7 +110,7 @@ def _as_expected(analysis: Analysis, expected: Expected, matches: Sequence[Match
             findings.append({**finding, "rule_id": match.rule_id, "severity": severity})
         else:
             findings.append(finding)
-    counts = Counter(str(one.get("rule_id")) for one in findings)
+    counts = Counter(str(finding.get("rule_id")) for finding in findings)
     return Analysis(analysis.document, {**analysis.results, "findings": findings, "secrets_by_rule": dict(counts)})
 
 
@@ -123,7 +126,7 @@ def _with_expected_severity(expected: Expected, matches: Sequence[Match]) -> Ite
 
 
 def repository_facts(name: str, analysis: Analysis, *, show_paths: bool, policy: SeverityPolicy | None = None) -> Facts:
-    """What is known of a real repository: what was reported, and the structural checks that fail."""
+    """Return the facts about a real repository: what was reported, and the structural checks that fail."""
     findings = _findings(analysis)
     noisy = [finding for finding in findings if _NOISY.search(str(finding.get("file_path")))]
     return Facts(
@@ -140,24 +143,24 @@ def repository_facts(name: str, analysis: Analysis, *, show_paths: bool, policy:
 
 
 def baseline_of(facts: Sequence[Facts]) -> Mapping[str, Any]:
-    """The synthetic result in a few numbers: the context in which a real repository is judged."""
-    types = {rule for one in facts for rule in one.expected_rules}
+    """Return the synthetic result in a few numbers: the context in which a real repository is judged."""
+    types = {rule for scenario in facts for rule in scenario.expected_rules}
     return {
         "scenarios": len(facts),
-        "expected": sum(one.expected for one in facts),
-        "found": sum(one.found() for one in facts),
-        "reported": sum(one.reported for one in facts),
-        "false_positives": sum(one.count_false_positives() for one in facts),
+        "expected": sum(scenario.expected for scenario in facts),
+        "found": sum(scenario.found() for scenario in facts),
+        "reported": sum(scenario.reported for scenario in facts),
+        "false_positives": sum(scenario.count_false_positives() for scenario in facts),
         "rule_types": len(types),
-        "rule_types_covered": len(types & {rule for one in facts for rule in one.covered_rules()}),
-        "expected_in_history": sum(one.expected_history for one in facts),
-        "reported_in_history": sum(one.reported_history for one in facts),
-        "failed_checks": sorted({check for one in facts for check in one.failed_checks}),
+        "rule_types_covered": len(types & {rule for scenario in facts for rule in scenario.covered_rules()}),
+        "expected_in_history": sum(scenario.expected_history for scenario in facts),
+        "reported_in_history": sum(scenario.reported_history for scenario in facts),
+        "failed_checks": sorted({check for scenario in facts for check in scenario.failed_checks}),
     }
 
 
 def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str]:
-    """The ids of the critical checks that fail for an analysis; without a truth, of all that need none.
+    """Return the ids of the critical checks that fail for an analysis; without a truth, of all that need none.
 
     One that cannot be run fails: what cannot be looked at must not lift a cap.
     """
@@ -169,7 +172,7 @@ def failed_checks(analysis: Analysis, expected: Expected | None) -> Iterator[str
 
 
 def caps_of(dimension: str) -> frozenset[str]:
-    """The ids of the checks that cap the judge of this dimension while they fail."""
+    """Return the ids of the checks that cap the judge of this dimension while they fail."""
     return frozenset(shipped.check_id for shipped in shipped_checks() if dimension in shipped.caps)
 
 
@@ -195,7 +198,7 @@ def _reported(analysis: Analysis, findings: Sequence[Mapping[str, Any]]) -> dict
 
 
 def _spread(findings: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The findings rule by rule in turn, so that a few of them show as many rules as there are."""
+    """Return the findings rule by rule in turn, so that a few of them show as many rules as there are."""
     by_rule: dict[str, list[Mapping[str, Any]]] = {}
     for finding in findings:
         by_rule.setdefault(str(finding.get("rule_id")), []).append(finding)
@@ -206,7 +209,7 @@ def _spread(findings: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]
 
 
 def _features(finding: Mapping[str, Any], *, show_paths: bool) -> dict[str, Any]:
-    """What a path tells, without the path: its author chose it, and it may hold anything."""
+    """Return features of a path without the path, which may hold anything."""
     path = str(finding.get("file_path", ""))
     suffix = PurePosixPath(path).suffix.lower()
     shown = {"file_path": path[:200]} if show_paths else {}

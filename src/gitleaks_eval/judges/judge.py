@@ -1,4 +1,4 @@
-"""What a judge is: data, a function that says what it sees, and one that judges by numbers alone."""
+"""A judge: data, a function that returns what it sees, and one that judges by numbers alone."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,9 +8,11 @@ from typing import Any
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.resources import PACKAGE
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.judges.material import Material
+from gitleaks_eval.judges.material import SYNTHETIC, Material
 
 PROMPTS = PACKAGE / "judges" / "prompts"
+# What the node id of a judge's test has in front of the name of its case.
+JUDGE_NODE = "/test_judges.py::test_judge["
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,29 @@ class Judge:
     needs_baseline: bool = False
 
     def __repr__(self) -> str:
-        """Short, because pytest shows fixtures in tracebacks."""
+        """Return a short text, because pytest shows fixtures in tracebacks."""
         return f"<Judge {self.dimension}>"
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One judge in one evaluation mode: one test."""
+
+    judge: Judge
+    mode: str
+
+    def __hash__(self) -> int:
+        """Hash its name: a judge holds what cannot be hashed."""
+        return hash(self.name)
+
+    @property
+    def name(self) -> str:
+        """Return the id of the test: the dimension, with the mode in front where it is not the synthetic one."""
+        return self.judge.dimension if self.mode == SYNTHETIC else f"{self.mode}-{self.judge.dimension}"
+
+
 def checked_judges(judges: Sequence[Judge]) -> tuple[Judge, ...]:
-    """The judges of a run, looked at.
+    """Return the judges of a run, looked at.
 
     Raises:
         InputError: when there is none, one holds a value of a wrong type, a name is taken twice or is no identifier,
@@ -80,7 +99,7 @@ def checked_judges(judges: Sequence[Judge]) -> tuple[Judge, ...]:
 
 
 def _wrong_types(judge: Judge) -> Iterator[str]:
-    """What a user's judge holds that its types do not allow: nothing has checked them."""
+    """Yield what a user's judge holds that its types do not allow."""
     if not isinstance(judge.dimension, str):
         yield "the dimension is no text"
     if not _is_number(judge.weight):

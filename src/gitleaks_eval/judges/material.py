@@ -47,11 +47,11 @@ class Facts:
     lines: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     def found(self) -> int:
-        """How many expected findings were found: exactly, moved or relabelled."""
+        """Return how many expected findings were found: exactly, moved or relabelled."""
         return sum(match.status in {EXACT, MOVED, RELABELLED} for match in self.matches) + self.unlisted_detected
 
     def count(self, status: str) -> int:
-        """How many findings have this status."""
+        """Return how many findings have this status."""
         unlisted = {
             EXACT: self.unlisted_detected,
             MISSED: self.unlisted_missed,
@@ -60,11 +60,11 @@ class Facts:
         return sum(match.status == status for match in self.matches) + unlisted.get(status, 0)
 
     def covered_rules(self) -> set[str]:
-        """The expected rules that found one of their own secrets, moved or not; an alias of a rule is that rule."""
+        """Return the expected rules that found a secret of theirs, moved or not; an alias of a rule is that rule."""
         return {match.rule_id for match in self.matches if match.status in {EXACT, MOVED} or _is_renamed(match)}
 
     def misplaced(self) -> list[Match]:
-        """The unexpected findings in a file that expects one of their rule, or of an alias of it: on another line."""
+        """Return the unexpected findings on another line than one of their rule, or of an alias, in the same file."""
         wanted: dict[str, set[str]] = {}
         for match in self.matches:
             if match.status != UNEXPECTED:
@@ -77,16 +77,16 @@ class Facts:
         ]
 
     def false_positives(self) -> list[Match]:
-        """The unexpected findings that are not merely misplaced; a relabelled one is none, its line is expected."""
+        """Return the unexpected findings that are not merely misplaced; the line of a relabelled one is expected."""
         misplaced = set(map(id, self.misplaced()))
         return [match for match in self.matches if match.status == UNEXPECTED and id(match) not in misplaced]
 
     def count_false_positives(self) -> int:
-        """How many false positives there are, listed or not."""
+        """Return how many false positives there are, listed or not."""
         return len(self.false_positives()) + self.unlisted_unexpected
 
     def potential_false_positives(self) -> int:
-        """The requirements' own count ("Evidence collection"): how many more are reported than expected, or none."""
+        """Return how many more are reported than expected, or 0 (requirements, "Evidence collection")."""
         return max(0, self.reported - self.expected)
 
 
@@ -111,7 +111,7 @@ class Material:
     coverage: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
-        """Short, because pytest shows fixtures in tracebacks."""
+        """Return a short text, because pytest shows fixtures in tracebacks."""
         return f"<Material of {len(self.facts)} in {self.mode} mode>"
 
     @property

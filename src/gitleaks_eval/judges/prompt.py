@@ -34,12 +34,12 @@ class Template:
     path: Path
 
     def filled_in(self, values: Mapping[str, str]) -> str:
-        """The prompt; a placeholder inside a value stays text."""
+        """Return the prompt; a placeholder inside a value stays text."""
         return _PLACEHOLDER.sub(lambda found: values[found[1].strip()], self.text)
 
 
 def load_template(judge: Judge, folder: Path | None = None) -> Template:
-    """The template of a judge: `<dimension>.md` in the user's folder if it is there, else the judge's own.
+    """Return the template of a judge: `<dimension>.md` in the user's folder if it is there, else the judge's own.
 
     Raises:
         InputError: when it cannot be read, has an unknown placeholder, or does not show the evidence.
@@ -48,7 +48,7 @@ def load_template(judge: Judge, folder: Path | None = None) -> Template:
 
 
 def template_of(dimension: str, shipped: Path, folder: Path | None) -> Template:
-    """The template of a dimension in the user's folder, else in `shipped`; raises as `load_template`."""
+    """Return the template of a dimension in the user's folder, else in `shipped`; raises as `load_template`."""
     own = folder / f"{dimension}.md" if folder else None
     path = own if own and own.exists() else shipped / f"{dimension}.md"
     try:
@@ -74,7 +74,7 @@ def template_of(dimension: str, shipped: Path, folder: Path | None) -> Template:
 
 
 def render(template: Template, evidence: Mapping[str, Any], material: Material) -> str:
-    """The prompt for this material, the same to the byte for the same material."""
+    """Return the prompt for this material, the same to the byte for the same material."""
     baseline = "none: this is it" if material.mode != REAL_WORLD else "none"
     return template.filled_in(
         {
@@ -87,5 +87,5 @@ def render(template: Template, evidence: Mapping[str, Any], material: Material) 
 
 
 def as_data(values: Mapping[str, Any]) -> str:
-    """JSON that cannot end the element it stands in: no tag, no control, no bidirectional text, ASCII only."""
+    """Return JSON that cannot end the element it stands in: no tag, no control, no bidirectional text, ASCII only."""
     return json.dumps(json_value(values), indent=1, sort_keys=True, ensure_ascii=True).translate(_MARKUP)

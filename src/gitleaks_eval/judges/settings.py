@@ -9,9 +9,9 @@ from typing import Any
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Given, Root, given
 from gitleaks_eval.judges.material import MODES, REAL_WORLD
-from gitleaks_eval.judges.models import resolve_model
-from gitleaks_eval.judges.prices import Price, load_prices
-from gitleaks_eval.judges.store import checked_store
+from gitleaks_eval.judges.model.models import resolve_model
+from gitleaks_eval.judges.model.prices import Price, load_prices
+from gitleaks_eval.judges.model.store import checked_store
 from gitleaks_eval.judges.verdict import CAP_IT, EXCLUDE, FLAG
 
 LLM, HEURISTIC, REPLAY = "llm", "heuristic", "replay"
@@ -55,8 +55,14 @@ class JudgeSettings:
         """The names of the models that are asked, in one text; None where none is."""
         return None if self.mode == HEURISTIC else ", ".join(self.models)
 
+    @property
+    def prices_as_of(self) -> str | None:
+        """The day of the oldest price of a model that is asked; None where no price is known."""
+        priced = {price.as_of for name in self.models if (price := self.prices.get(resolve_model(name)))}
+        return min(priced, default=None)
+
     def is_advisory(self, mode: str) -> bool:
-        """Whether verdicts of an evaluation mode leave the exit status alone."""
+        """Return whether verdicts of an evaluation mode leave the exit status alone."""
         return mode == REAL_WORLD and self.real_world == ADVISORY
 
 

@@ -8,13 +8,13 @@ import pytest
 from gitleaks_eval import not_applicable
 from gitleaks_eval.core.errors import CheckFailed
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.judges.case import Case
+from gitleaks_eval.judges.judge import Case
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Verdict
 
 
 @pytest.mark.llm_judge
 def test_judge(judge: Case, verdict: Verdict, pass_score: float) -> None:
-    """The score of this dimension, capped where critical checks fail, reaches the pass score."""
+    """Return the score of this dimension, capped where critical checks fail, reaches the pass score."""
     if verdict.outcome == NOT_APPLICABLE:
         not_applicable(verdict.reasoning)
     low = verdict.score is None or verdict.score < pass_score

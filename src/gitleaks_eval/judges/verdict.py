@@ -66,7 +66,7 @@ class Verdict:
     trace_id: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """This value as JSON, as the reports have it."""
+        """Return this value as JSON, as the reports have it."""
         return asdict(self)
 
 
@@ -84,14 +84,14 @@ class Call:
     dimension: str
     evaluation_mode: str
     source: str
-    attempts: int
-    ms: float
-    model: str | None
-    request_id: str | None
-    stop_reason: str | None
-    input_tokens: int | None
-    output_tokens: int | None
-    error_kind: str | None
+    attempts: int = 0
+    ms: float = 0.0
+    model: str | None = None
+    request_id: str | None = None
+    stop_reason: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    error_kind: str | None = None
     model_requested: str | None = None
     sample: int = 0
     score: float | None = None
@@ -129,7 +129,7 @@ class Judgement:
     prices_as_of: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The `llm` of the reports."""
+        """Return the `llm` of the reports."""
         return {
             "mode": self.mode,
             "model_requested": self.model_requested,
@@ -172,7 +172,7 @@ class Combined:
 
 
 def with_cap(verdict: Verdict, failed_checks: Sequence[str], low_confidence: str, share: float = 1.0) -> Verdict:
-    """The verdict with what limits its score: critical checks that fail, and the policy for low confidence.
+    """Return the verdict with what limits its score: critical checks that fail, and the policy for low confidence.
 
     `share` is how much of its dimension is right: two faults that the cap makes alike differ in what is counted.
     """
@@ -192,7 +192,7 @@ def with_cap(verdict: Verdict, failed_checks: Sequence[str], low_confidence: str
 
 
 def llm_score(verdicts: Sequence[Verdict]) -> tuple[float | None, float | None, dict[str, float]]:
-    """The weighted sums of the scores and of the raw ones, and the weights behind them.
+    """Return the weighted sums of the scores and of the raw ones, and the weights behind them.
 
     What does not count, an excluded verdict or one that does not apply, is renormalised away. There is no sum where
     nothing counts, or a verdict is unscored.
@@ -204,13 +204,13 @@ def llm_score(verdicts: Sequence[Verdict]) -> tuple[float | None, float | None, 
     weights = {verdict.dimension: verdict.weight / whole for verdict in counted}
     if any(verdict.outcome == UNSCORED for verdict in verdicts):
         return None, None, weights
-    capped = sum((one.counted or one.score or 0) * weights[one.dimension] for one in counted)
-    raw = sum((one.raw_score or 0) * weights[one.dimension] for one in counted)
+    capped = sum((verdict.counted or verdict.score or 0) * weights[verdict.dimension] for verdict in counted)
+    raw = sum((verdict.raw_score or 0) * weights[verdict.dimension] for verdict in counted)
     return _exact(capped), _exact(raw), weights
 
 
 def combine(judged: Judged | None, rate: float, guarded: str | None) -> Combined | None:
-    """0.6 of the programmatic score (`rate`, 0 to 1) and 0.4 of the LLM score, when judges looked at scenarios.
+    """Return 0.6 of the programmatic score (`rate`, 0 to 1) and 0.4 of the LLM score, when judges looked at scenarios.
 
     Its decision is never above `guarded`, the decision that leads the run, and there is none without it.
     """
@@ -229,12 +229,12 @@ def combine(judged: Judged | None, rate: float, guarded: str | None) -> Combined
 
 
 def _exact(score: float) -> float:
-    """A sum of weighted scores without the error of binary fractions: 4.0 is a STRONG_PASS, 3.9999999999999996 not."""
+    """Return a weighted sum without the error of binary fractions: 3.9999999999999996 would miss STRONG_PASS."""
     return round(score, 9)
 
 
 def judgement_from_json(document: Mapping[str, Any]) -> Judgement:
-    """A judgement that another process of the run left."""
+    """Return a judgement that another process of the run left."""
     lists = ("cap_checks", "evidence_cited", "recommendations", "unfounded_citations", "samples")
     verdicts = tuple(
         Verdict(**{**verdict, **{name: tuple(verdict[name]) for name in lists}}) for verdict in document["judges"]

@@ -7,7 +7,7 @@ from gitleaks_eval.checks.evidence import Evidence
 from gitleaks_eval.checks.mark import check
 from gitleaks_eval.checks.result import CONFIG_LINT
 from gitleaks_eval.core.errors import CheckFailed
-from gitleaks_eval.engine.faults import Fault, faults_message
+from gitleaks_eval.engine.survey.config_faults import Fault, faults_message
 
 
 @check("CL-1", "Nothing is ignored or refused", category=CONFIG_LINT)

@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitleaks_eval.checks import CHECK_MARK
-from gitleaks_eval.core.speed import loading
-from gitleaks_eval.engine.option_table import BY_NAME, FLAG, OPTIONS, grouped
+from gitleaks_eval.engine.settings.options import BY_NAME, FLAG, OPTIONS, grouped
 from gitleaks_eval.plugin import hookspecs
-from gitleaks_eval.plugin.command_line import refuse_misread, refuse_without_flag
+from gitleaks_eval.plugin.command_line import (
+    PARSER,
+    adds_folders,
+    flagged,
+    is_typed,
+    refuse_misread,
+    refuse_showing,
+    refuse_without_flag,
+)
 from gitleaks_eval.plugin.folders import FOLDERS, JUDGES, is_shipped, names_a_check
 
 if TYPE_CHECKING:
@@ -24,19 +31,15 @@ LEFT_ALONE: pytest.StashKey[int] = pytest.StashKey()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options and their ini twins."""
-    for group, options in grouped(one for one in OPTIONS if not one.ini_only):
+    for group, options in grouped(option for option in OPTIONS if not option.ini_only):
         example = " ".join(f"{BY_NAME[name].option}={value}".rstrip("=") for name, value in group.example)
         added = parser.getgroup(f"gitleaks-eval, {group.title}", f"gitleaks-eval: {group.title}, such as {example}")
-        for one in options:
-            if one.is_flag:
-                added.addoption(one.option, action="store_true", dest=one.setting, help=one.text)
-            else:
-                action = "append" if one.repeatable else "store"
-                added.addoption(one.option, metavar=one.metavar, dest=one.setting, action=action, help=one.text)
-    for one in OPTIONS:
-        if not one.is_flag:
-            text = one.text if one.ini_only else f"as {one.option}: {one.text}"
-            parser.addini(one.setting, text, type=one.ini, default=one.ini_default)
+        for option in options:
+            added.addoption(option.option, **option.keywords)
+    for option in OPTIONS:
+        if not option.is_flag:
+            text = option.text if option.ini_only else f"as {option.option}: {option.text}"
+            parser.addini(option.setting, text, type=option.ini, default=option.ini_default)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -49,31 +52,27 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Accept entries of the configuration instead of running tests, where that is asked for."""
     if not config.getoption("gitleaks_accept") or config.getoption("help", default=False):
         return None
-    from gitleaks_eval.plugin.accepting import accept_entries  # noqa: PLC0415 - as `activate` below
+    from gitleaks_eval.plugin.activate import accept_entries  # noqa: PLC0415 - as `activate` below
 
     return accept_entries(config)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
     """Let the flag collect the shipped checks, beside the files and folders that are named."""
+    early_config.stash[PARSER] = parser
     known = early_config.known_args_namespace
-    added: list[str] = []
     if known.gitleaks_eval or known.gitleaks_judges:
-        with loading():
-            from gitleaks_eval.plugin.arguments import (  # noqa: PLC0415 - as `activate` below
-                added_arguments,
-                begin_early,
-                refuse_showing,
-            )
+        from gitleaks_eval.plugin.root import begin_early  # noqa: PLC0415 - as `activate` below
 
-        added = added_arguments(early_config, known.file_or_dir)
-        begin_early(early_config, added, args)
+        adds = adds_folders(early_config, known.file_or_dir)
+        begin_early(early_config, is_full=adds)
         refuse_misread(early_config)
-        refuse_showing(early_config, args)
+        refuse_showing(early_config)
+        if adds and (known.file_or_dir or is_typed(early_config)):
+            args.extend(flagged(known))
     elif _has_options(early_config):
         refuse_misread(early_config)
-    args.extend(added)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -85,11 +84,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("help", default=False):
         return
     named = config.getoption("file_or_dir")
+    if not named:
+        # The flag stands in addopts, and what pytest collects without arguments is collected, too.
+        config.args = [*config.args, *flagged(config.option)]
     checks = config.getoption("gitleaks_eval") or any(map(names_a_check, named))
     judges = config.getoption("gitleaks_judges") or any(is_shipped(argument, JUDGES) for argument in named)
     if checks or judges:
-        with loading():
-            from gitleaks_eval.plugin.activate import activate  # noqa: PLC0415 - 0.1 s that an inert run must not pay
+        from gitleaks_eval.plugin.activate import activate  # noqa: PLC0415 - 0.3 s that an inert run must not pay
 
         activate(config, checks=checks, judges=judges)
     elif _has_options(config):
@@ -97,7 +98,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _has_options(config: pytest.Config) -> bool:
-    """Whether any option of ours has been given, on the command line or in addopts."""
+    """Return whether any option of ours has been given, on the command line or in addopts."""
     known = vars(config.known_args_namespace)
     return any(value not in (None, False) for name, value in known.items() if name.startswith("gitleaks_"))
 

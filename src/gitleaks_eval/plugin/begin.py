@@ -1,5 +1,6 @@
 """The beginning of a run in the process that reports to the user: scanners, header, what is shared, the ledger."""
 
+import pickle
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,19 +11,20 @@ import pytest
 from gitleaks_eval.checks.result import ERROR, SURVEY
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.private_folder import check_room, private_folder, sweep
+from gitleaks_eval.core.progress import UNDER_WAY, Watch, to_terminal
 from gitleaks_eval.core.text import printable, shown_path, without_surrogates
-from gitleaks_eval.engine.begin import find_scanners, judged_title, lay_out
-from gitleaks_eval.engine.earlier_reports import naming_output
-from gitleaks_eval.engine.under_test import UnderTest
-from gitleaks_eval.engine.watching import UNDER_WAY, Watch, to_terminal
-from gitleaks_eval.plugin import later
-from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
-from gitleaks_eval.plugin.command_line import is_typed
+from gitleaks_eval.engine.scan.under_test import UnderTest
+from gitleaks_eval.engine.session.begin import find_scanners, judged_title, lay_out
+from gitleaks_eval.engine.survey.coverage import check_own_tests, start_survey
+from gitleaks_eval.plugin.command_line import is_narrowed, is_typed, only_shows
+from gitleaks_eval.plugin.finish import Finish
 from gitleaks_eval.plugin.folders import CHECKS
+from gitleaks_eval.plugin.items import register_items
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.state import WORKER_INPUT, TakingPart
-from gitleaks_eval.reports.folder import PARTIAL
-from gitleaks_eval.reports.report import ANALYSES, REPORT, planned, within
+from gitleaks_eval.reports.output.files import read_report
+from gitleaks_eval.reports.output.folder import PARTIAL, naming_output
+from gitleaks_eval.reports.output.report import ANALYSES, REPORT, planned, within
 from gitleaks_eval.scanners.load_errors import is_refusal
 from gitleaks_eval.scenarios.scenario import corpus_sha256
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED
@@ -62,10 +64,10 @@ class Begin:
         yield
         self._name_what_is_evaluated()
         self._start_ahead()
-        items = later.items.register_items(self._config, self._part)
+        items = register_items(self._config, self._part)
         # This hook is under way: it does not see whoever comes now.
         items.pytest_sessionstart(session)
-        finish = later.finish.Finish(self._config, items, self._under_test, self._recorder, self._saved)
+        finish = Finish(self._config, items, self._under_test, self._recorder, self._saved)
         self._config.pluginmanager.register(finish, "gitleaks_eval_closing")
 
     def _find(self) -> None:
@@ -78,18 +80,18 @@ class Begin:
             sweep()
             folder = self._private.enter_context(private_folder())
         self._under_test += find_scanners(self._settings, self._progress, folder)
-        self._session.builds = {one.candidate.name: one.build for one in self._under_test}
+        self._session.builds = {tested.candidate.name: tested.build for tested in self._under_test}
         try:
             for candidate in self._settings.candidates:
                 if any(beside.tests for beside in self._session.beside[candidate.name]):
-                    later.coverage.check_own_tests(self._session, candidate)
+                    check_own_tests(self._session, candidate)
         except InputError as error:
             raise pytest.UsageError(str(error)) from None
         if folder:
             self._share(folder)
 
     def pytest_report_header(self) -> list[str]:
-        """What is in force."""
+        """Return what is in force."""
         return self._in_force("gitleaks-eval")
 
     def _in_force(self, title: str) -> list[str]:
@@ -115,9 +117,9 @@ class Begin:
             parts.append(f"baseline {settings.baseline.name}")
         lines = [f"{title}: {' | '.join(parts)}"]
         if len(self._under_test) > 1:
-            for index, one in enumerate(self._under_test):
+            for index, tested in enumerate(self._under_test):
                 mark = " (baseline)" if index == 0 and not settings.baseline else ""
-                lines.append(f"  {one.candidate.name}{mark}: {one.title(settings.root)}")
+                lines.append(f"  {tested.candidate.name}{mark}: {tested.title(settings.root)}")
         return [printable(line) for line in lines]
 
     def _name_what_is_evaluated(self) -> None:
@@ -131,22 +133,22 @@ class Begin:
     def pytest_configure_node(self, node: Any) -> None:
         """Hand a parallel worker what the run shares."""
         if self._session.shared:
-            node.workerinput[WORKER_INPUT] = self._session.shared.as_json()
+            node.workerinput[WORKER_INPUT] = pickle.dumps(self._session.shared)
 
     def _start_ahead(self) -> None:
-        """Begin while pytest collects, with what will be selected for sure; in a parallel run the workers do."""
-        if self._session.shared and not self._config.pluginmanager.has_plugin("dsession"):
+        """Begin while pytest collects, with what will be selected for sure; parallel workers wait for it."""
+        if self._session.shared:
             chosen = ("keyword", "markexpr", "lf", "deselect", "stepwise", "maxfail")
             narrowed = any(self._config.getoption(name, None) for name in chosen)
-            is_whole = str(CHECKS) in self._config.getoption("file_or_dir") and not narrowed
+            is_whole = str(CHECKS) in self._config.args and not narrowed
             names = [subject.name for subject in self._session.subjects] if is_whole else []
             for candidate in self._settings.candidates if is_whole or is_typed(self._config) else ():
                 self._session.workbench(candidate.name).start(names)
             for candidate in self._settings.candidates if is_whole else ():
-                later.coverage.start_survey(self._session, candidate)
+                start_survey(self._session, candidate)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file that cannot be collected may hold checks: the run is not complete."""
+        """Note a file that cannot be collected: it may hold checks, so the run is not complete."""
         if report.failed:
             self._recorder.broken_files.append(report.nodeid)
 
@@ -182,7 +184,7 @@ class Begin:
         self._private.close()
 
     def _saved_report(self) -> Mapping[str, Any]:
-        return later.files.read_report(
+        return read_report(
             self._settings.output,
             corpus_sha256(self._session.scenarios),
             scanned=self._settings.analyses == self._settings.output / ANALYSES,
@@ -203,11 +205,11 @@ class Begin:
                 settings.reports.make()
             # Beside a baseline in their place they go to the folder of a version that is not known yet.
             if not settings.reports.is_read(settings.output / REPORT):
-                settings.reports.refuse_foreign(names)
+                settings.reports.refuse_read(names)
 
     def _judges(self) -> Iterator[str]:
-        if one := self._part.judging or self._part.pairwise:
-            used = one.settings
+        if judging := self._part.judging or self._part.pairwise:
+            used = judging.settings
             by = f"({' '.join(filter(None, (used.mode, used.model)))})"
             number = len(self._part.judging.judges) if self._part.judging else 0
             names = [f"{number} judges"] * bool(number) + ["the pairwise judge"] * bool(self._part.pairwise)
@@ -222,13 +224,12 @@ class Begin:
     def _share(self, folder: Path) -> None:
         if self._config.pluginmanager.has_plugin("terminalreporter"):
             self._watch = Watch(folder / UNDER_WAY, to_terminal())
-        titles = [self._judged_title(one) for one in self._under_test]
-        judges = self._part.judging is not None or self._part.pairwise is not None
-        self._session.shared = lay_out(self._settings, self._under_test, folder, titles, judges=judges)
+        titles = [self._judged_title(tested) for tested in self._under_test]
+        self._session.shared = lay_out(self._settings, self._under_test, folder, titles)
 
-    def _judged_title(self, one: UnderTest) -> str:
-        fields = self._saved["scanner"] if self._saved else one.fields(self._settings.root, {})
-        return judged_title(fields["name"], fields["version"], fields["config_sha256"], one.candidate.options)
+    def _judged_title(self, under_test: UnderTest) -> str:
+        fields = self._saved["scanner"] if self._saved else under_test.fields(self._settings.root, {})
+        return judged_title(fields["name"], fields["version"], fields["config_sha256"], under_test.candidate.options)
 
 
 def _is_refusal(report: pytest.TestReport) -> bool:
@@ -237,7 +238,7 @@ def _is_refusal(report: pytest.TestReport) -> bool:
 
 
 def _named(status: Any, properties: Mapping[str, object]) -> Any:
-    """The status with what the check is called: its node id has the function's name."""
+    """Return the status with what the check is called: its node id has the function's name."""
     category, letter, word = status
     if not word or "check_id" not in properties or properties["category"] == SURVEY:
         return status

@@ -9,17 +9,17 @@ import pytest
 from gitleaks_eval.analysis.matching import Match, Matching
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.candidates import Candidate, Trial
-from gitleaks_eval.engine.comparing import Comparing
-from gitleaks_eval.engine.faults import FAULTS, Fault
-from gitleaks_eval.engine.relieved import accepted_finding, accepted_in
-from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.session.comparing import Comparing
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.settings.candidates import Candidate, Trial
+from gitleaks_eval.engine.survey.config_faults import FAULTS, Fault
+from gitleaks_eval.engine.survey.without_entries import accepted_finding, accepted_in
+from gitleaks_eval.plugin.fixtures import parameters_of, register_parameter
 from gitleaks_eval.plugin.folders import LINT, REAL, SURVEYS
-from gitleaks_eval.plugin.own_tests import OwnTest
 from gitleaks_eval.plugin.state import IDENTITY
-from gitleaks_eval.plugin.surveys import excuse_survey
+from gitleaks_eval.plugin.surveys import OwnTest, excuse_survey
 from gitleaks_eval.scenarios.scenario import Expected, Scenario
-from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, TO_REVIEW
+from gitleaks_eval.scoring.expected_failures import AS_IN_BASELINE, TO_REVIEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +40,28 @@ def register_fixtures_beside(module: pytest.Module, session: Session) -> None:
 
 
 def finding_cases(trials: list[Trial]) -> list[FindingCase]:
-    """A case for each finding that a scenario expects: `8.30.1-cloud-mixed-.env.production:7:github-pat`."""
+    """Return a case for each finding that a scenario expects: `8.30.1-cloud-mixed-.env.production:7:github-pat`."""
     cases = []
     seen: Counter[str] = Counter()
     for trial in trials:
         if not isinstance(trial.subject, Scenario):
             continue
         for index in _ordered(trial.subject.expected):
-            one = trial.subject.expected.findings[index]
-            name = f"{trial.name}-{one.file_path}:{one.line_number}:{one.rule_id}"
+            finding = trial.subject.expected.findings[index]
+            name = f"{trial.name}-{finding.file_path}:{finding.line_number}:{finding.rule_id}"
             seen[name] += 1
             cases.append(FindingCase(trial, index, name if seen[name] == 1 else f"{name}#{seen[name]}"))
     return cases
 
 
 def _ordered(expected: Expected) -> list[int]:
-    """The numbers of the findings in the order of their places, which is that of their matches."""
-    places = [(one.file_path, one.line_number, one.rule_id) for one in expected.findings]
+    """Return the numbers of the findings in the order of their places, which is that of their matches."""
+    places = [(finding.file_path, finding.line_number, finding.rule_id) for finding in expected.findings]
     return sorted(range(len(places)), key=places.__getitem__)
 
 
 def match_of(case: FindingCase, session: Session) -> Match:
-    """What became of an expected finding; its scenario has been evaluated."""
+    """Return what became of an expected finding; its scenario has been evaluated."""
     assert isinstance(case.trial.subject, Scenario)  # noqa: S101 - only scenarios expect findings
     workbench = session.workbench(case.trial.candidate)
     position = _ordered(workbench.expected(case.trial.subject)).index(case.index)
@@ -69,19 +69,18 @@ def match_of(case: FindingCase, session: Session) -> Match:
 
 
 def _register_lint(module: pytest.Module, session: Session) -> None:
-    candidates = [one for one in session.settings.candidates if one.configuration and one.configuration.chain]
-    names = tuple(one.name or "configuration" for one in candidates)
-
-    def linted(request: pytest.FixtureRequest) -> Candidate:
-        """The candidate whose configuration is linted."""
-        candidate: Candidate = request.param
-        return candidate
+    candidates = [
+        candidate
+        for candidate in session.settings.candidates
+        if candidate.configuration and candidate.configuration.chain
+    ]
+    names = [candidate.name or "configuration" for candidate in candidates]
 
     def faults(request: pytest.FixtureRequest, linted: Candidate) -> list[Fault]:
-        """What is wrong with the configuration of this candidate, of what the test asks for."""
+        """Return what is wrong with the configuration of this candidate, of what the test asks for."""
         return FAULTS[request.node.stash[IDENTITY].check_id](linted, session)
 
-    pytest.register_fixture(name="linted", func=linted, node=module, scope="session", params=candidates, ids=names)
+    register_parameter(module, "linted", "Return the candidate whose configuration is linted.", candidates, names)
     pytest.register_fixture(name="faults", func=faults, node=module)
 
 
@@ -93,44 +92,32 @@ def _register_findings(module: pytest.Module, session: Session) -> None:
         session.analysis(trial)
         return session.workbench(trial.candidate).subjects[trial.subject.name].matching
 
-    def finding_case(request: pytest.FixtureRequest) -> FindingCase:
-        """An expected finding."""
-        case: FindingCase = request.param
-        return case
-
     def match(finding_case: FindingCase) -> Match:
-        """What became of this expected finding."""
+        """Return what became of this expected finding."""
         session.analysis(finding_case.trial)
         return match_of(finding_case, session)
 
-    def finding_trial(request: pytest.FixtureRequest) -> Trial:
-        """A candidate and a scenario."""
-        trial: Trial = request.param
-        return trial
-
     def matching(finding_trial: Trial) -> Matching:
-        """All findings of this scenario, matched one to one."""
+        """Return all findings of this scenario, matched one to one."""
         return matching_of(finding_trial)
 
-    ids = tuple(printable(case.name) for case in cases)
-    pytest.register_fixture(name="finding_case", func=finding_case, node=module, scope="session", params=cases, ids=ids)
+    ids = (printable(case.name) for case in cases)
+    register_parameter(module, "finding_case", "Return an expected finding.", cases, ids)
     pytest.register_fixture(name="match", func=match, node=module)
-    names = tuple(trial.name for trial in trials)
-    pytest.register_fixture(
-        name="finding_trial", func=finding_trial, node=module, scope="session", params=trials, ids=names
-    )
+    names = (trial.name for trial in trials)
+    register_parameter(module, "finding_trial", "Return a candidate and a scenario.", trials, names)
     pytest.register_fixture(name="matching", func=matching, node=module)
 
 
 def excuse_beside(item: pytest.Item, session: Session, found: object) -> str | None:
-    """Why a failed test beside the checks is accepted or does not fail the comparison, else None.
+    """Return why a failed test beside the checks is accepted or does not fail the comparison, else None.
 
     `found` is its actual value.
     """
     comparing = session.comparing
     if isinstance(item, OwnTest):
         return excuse_survey(item, session) if comparing else None
-    parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
+    parameters = parameters_of(item)
     if (case := parameters.get("finding_case")) and (why := _accepted(case, session)):
         return why
     return _excuse_compared(item, session, comparing, found) if comparing else None
@@ -145,7 +132,7 @@ def _accepted(case: FindingCase, session: Session) -> str | None:
 
 
 def _excuse_compared(item: pytest.Item, session: Session, comparing: Comparing, found: object) -> str | None:
-    parameters = getattr(item, "callspec").params  # noqa: B009 - each of these tests has one, items in general do not
+    parameters = parameters_of(item)
     if case := parameters.get("finding_case"):
         return comparing.excuse_finding(case.trial, match_of(case, session), accepted_in(session, case.trial))
     if trial := parameters.get("finding_trial"):
@@ -164,21 +151,20 @@ def _excuse_lint(item: pytest.Item, session: Session, comparing: Comparing, foun
     if found <= set(known):
         return AS_IN_BASELINE
     try:
-        obeyed = {secret for one in session.scenarios for secret in _by_obeying(item, session, one)}
+        obeyed = {secret for scenario in session.scenarios for secret in _by_obeying(item, session, scenario)}
     except EvaluationError:
         return None
     return TO_REVIEW if comparing.accepts_review and found <= {*known, *obeyed} else None
 
 
 def _by_obeying(item: pytest.Item, session: Session, scenario: Scenario) -> set[str]:
-    """What is hidden by entries alone that the baseline's version ignores, as the lint names it."""
-    linted: Candidate = getattr(item, "callspec").params["linted"]  # noqa: B009 - each test of the lint has one
-    places = session.lost_by_obeying(linted.name, scenario)
+    """Return what is hidden by entries alone that the baseline's version ignores, as the lint names it."""
+    places = session.lost_by_obeying(parameters_of(item)["linted"].name, scenario)
     return {f"{scenario.name} {path}:{line} ({rule_id})" for path, line, rule_id in places}
 
 
 def _known_faults(item: pytest.Item, session: Session, comparing: Comparing) -> Collection[str] | None:
-    """What is wrong with the configuration of the baseline in the same way; None where that is not known."""
+    """Return what is wrong with the configuration of the baseline in the same way; None where that is not known."""
     if comparing.saved:
         return comparing.saved.lint.get(item.stash[IDENTITY].check_id, frozenset())
     baseline = session.settings.candidates[0]

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -12,34 +12,31 @@ import pytest
 
 from gitleaks_eval.checks.result import CONFIG_LINT, Collected
 from gitleaks_eval.core.errors import InputError
+from gitleaks_eval.core.progress import UNDER_WAY, under_way
 from gitleaks_eval.core.text import printable, shown_path
-from gitleaks_eval.engine.candidates import folder_name
-from gitleaks_eval.engine.failing import why_failing
-from gitleaks_eval.engine.finish import candidate_run, compared, explain_misses, shown_name, tell_judges
-from gitleaks_eval.engine.under_test import UnderTest
-from gitleaks_eval.engine.watching import UNDER_WAY, under_way
+from gitleaks_eval.engine.run.failing import why_failing
+from gitleaks_eval.engine.run.finish import candidate_run, compared, explain_misses, tell_judges
+from gitleaks_eval.engine.scan.under_test import UnderTest
+from gitleaks_eval.engine.settings.candidates import folder_name
 from gitleaks_eval.judges.verdict import Combined, Judged, combine
-from gitleaks_eval.plugin.arguments import selects_checks
-from gitleaks_eval.plugin.command_line import is_typed, selects
+from gitleaks_eval.plugin.command_line import is_typed, selects, selects_checks
 from gitleaks_eval.plugin.folders import is_ours
 from gitleaks_eval.plugin.items import Items
-from gitleaks_eval.plugin.junit import add_suite_properties
 from gitleaks_eval.plugin.ledger import Recorder
 from gitleaks_eval.plugin.pytest_summary import PytestSummary
-from gitleaks_eval.plugin.state import COLLECTED
-from gitleaks_eval.reports.assembly import evaluated
-from gitleaks_eval.reports.causes import causes
-from gitleaks_eval.reports.comment import comparison_comment
-from gitleaks_eval.reports.comparison import Compared, comparison_markdown
-from gitleaks_eval.reports.evaluation_report import report_summary
-from gitleaks_eval.reports.files import add_to_job_summary, update_reports, write_all
-from gitleaks_eval.reports.folder import PARTIAL, is_any, is_partial
-from gitleaks_eval.reports.in_pull_request import annotations
-from gitleaks_eval.reports.judges import judges_lines, llm_fields
-from gitleaks_eval.reports.report import COMPARISON, REPORT, SCORECARD, within
-from gitleaks_eval.reports.run import Run
-from gitleaks_eval.reports.scorecard import scorecard_markdown
-from gitleaks_eval.reports.terminal import Line, Troubles, comparison_section, run_lines
+from gitleaks_eval.reports.comparison.compared import Compared, comparison_markdown
+from gitleaks_eval.reports.output.files import add_to_job_summary, update_reports, write_all
+from gitleaks_eval.reports.output.folder import PARTIAL, is_any, is_partial
+from gitleaks_eval.reports.output.report import COMPARISON, REPORT, SCORECARD, within
+from gitleaks_eval.reports.pull_request.annotations import annotations
+from gitleaks_eval.reports.pull_request.comment import comparison_comment
+from gitleaks_eval.reports.run.assembly import evaluated
+from gitleaks_eval.reports.run.causes import causes
+from gitleaks_eval.reports.run.evaluation_report import report_summary
+from gitleaks_eval.reports.run.judges import judges_lines, llm_fields
+from gitleaks_eval.reports.run.scorecard import scorecard_markdown
+from gitleaks_eval.reports.run.values import Run, shown_name
+from gitleaks_eval.reports.terminal.section import Line, Troubles, comparison_section, run_lines
 from gitleaks_eval.scoring.baseline import save_baseline
 
 
@@ -122,7 +119,7 @@ class Finish:
                 with self._under_way("asking the judge of pairs"):
                     self._compared = self._items.pairwise.judged(self._session, self._compared, runs)
             self._fail(session)
-        add_suite_properties(self._config, runs)
+        _add_suite_properties(self._config, runs)
         if self._is_full:
             with self._under_way("writing the reports"):
                 self._write(session, self._write_all)
@@ -205,8 +202,8 @@ class Finish:
             add_to_job_summary(comparison_comment(self._compared) + b"\n" + comparison_markdown(self._compared))
             if len(runs) > 1:
                 return reports.path / COMPARISON[1]
-        for one in runs.values() if self._compared is None else ():
-            add_to_job_summary(scorecard_markdown(one))
+        for run in runs.values() if self._compared is None else ():
+            add_to_job_summary(scorecard_markdown(run))
         return reports.path / folder / SCORECARD
 
     def _save_baseline(self, session: pytest.Session) -> None:
@@ -227,9 +224,9 @@ class Finish:
             self._written = f"{self._written} | baseline: {shown}"
 
     def _folder_of(self, name: str, *, partial: bool) -> str:
-        """Where the reports of a candidate stand: not in the baseline's place, or the next run would miss no loss."""
+        """Return the folder of a candidate's reports: not the baseline's, or the next run would miss no loss."""
         settings, run = self._settings, self._runs[name]
-        folder = next(one.folder for one in settings.candidates if one.name == name)
+        folder = settings.candidate(name).folder
         if not folder and settings.baseline_path and settings.reports.is_read(settings.output / REPORT):
             folder = folder_name(str(run.scanner["version"]))
         return within(folder, PARTIAL) if partial else folder
@@ -258,7 +255,7 @@ class Finish:
 
     def _refuse_nothing(self, session: pytest.Session) -> None:
         ends_well = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
-        collected = self._collected()
+        collected = self._items.collected
         if not self._is_full or session.exitstatus not in ends_well or collected.identities or collected.beside:
             return
         if not is_typed(self._config) and selects(self._config):
@@ -270,12 +267,12 @@ class Finish:
             )
 
     def _finished_runs(self) -> Mapping[str, Run]:
-        """The run of each candidate, by its name; none when no check was selected."""
+        """Return the run of each candidate, by its name; none when no check was selected."""
         if not self._runs and self._session.shared and not self._is_refused:
-            collected = self._collected()
+            collected = self._items.collected
             judges = self._is_full and self._items.judging and self._items.judging.judged(self._session.folder)
             if judges or any(identity.category != CONFIG_LINT for identity in collected.identities.values()):
-                self._runs = {one.candidate.name: self._run(one, collected) for one in self._under_test}
+                self._runs = {tested.candidate.name: self._run(tested, collected) for tested in self._under_test}
         return self._runs
 
     def _run(self, under_test: UnderTest, collected: Collected) -> Run:
@@ -298,12 +295,6 @@ class Finish:
             selects=not self._is_full or selects_checks(self._config),
         )
 
-    def _collected(self) -> Collected:
-        """What was selected, here or by the workers."""
-        if self._session.shared and (left := self._session.folder / COLLECTED).exists():
-            return Collected.from_json(left.read_bytes())
-        return self._items.collected
-
     def _fail(self, session: pytest.Session, judged: Combined | None = None) -> None:
         """Let no run end well that does not, where no test failed or a hook has turned failures into others."""
         if session.exitstatus == pytest.ExitCode.OK:
@@ -312,6 +303,32 @@ class Finish:
             accepted = self._recorder.accepted
             self._reasons = why_failing(self._runs, self._compared, judged, accepted=accepted, **of_settings)
             session.exitstatus = pytest.ExitCode.TESTS_FAILED if self._reasons else pytest.ExitCode.OK
+
+
+def _add_suite_properties(config: pytest.Config, runs: Mapping[str, Run]) -> None:
+    """Add decision, scores, scanner and configuration of each candidate to a JUnit file, where there is to be one."""
+    # What the fixture `record_testsuite_property` calls; it has no name that is public.
+    writers = [
+        add
+        for get_plugin in config.pluginmanager.get_plugins()
+        if (add := getattr(get_plugin, "add_global_property", None))
+    ]
+    for add in writers:
+        for name, run in runs.items():
+            for key, value in _suite_properties(run):
+                add(".".join(filter(None, ("gitleaks_eval", printable(name), key))), printable(value))
+
+
+def _suite_properties(run: Run) -> Iterator[tuple[str, str]]:
+    card, scanner = run.scorecard, run.scanner
+    yield "decision", card.guarded_decision or "none: only a part of the checks was selected"
+    yield "documented_decision", card.decision or "none: only a part of the checks was selected"
+    yield "score", f"{card.score.normalized:.2f}"
+    yield "applicable_rate", f"{card.score.applicable_rate:.4f}"
+    for key in ("name", "version", "source", "sha256"):
+        yield f"scanner_{key}", str(scanner[key] or "not known")
+    yield "config", str(scanner["config"] or "not known")
+    yield "config_sha256", str(scanner["config_sha256"] or "not known")
 
 
 def _print(terminal: pytest.TerminalReporter, title: str, lines: Iterable[Line]) -> None:

@@ -1,7 +1,6 @@
 """The folders of our test modules, and which arguments name one of them, or a check of a user's own."""
 
 import ast
-import re
 from pathlib import Path
 
 from gitleaks_eval.config.names import NAMES
@@ -15,11 +14,10 @@ SURVEYS = PACKAGE / "surveys"
 # Compared repositories are tests whatever is asked of findings.
 REAL = FINDINGS / "test_real_repositories.py"
 FOLDERS = (CHECKS, LINT, FINDINGS, SURVEYS, JUDGES)
-_DECORATOR = re.compile(rb"^\s*@[\w.]*check\w*\(", re.MULTILINE)
 
 
 def is_shipped(argument: str, *folders: Path) -> bool:
-    """Whether an argument (path, node id or dotted name) is one of our test modules, or their folder."""
+    """Return whether an argument (path, node id or dotted name) is one of our test modules, or their folder."""
     name = argument.partition("::")[0]
     path = Path(name).resolve()
     for folder in folders or FOLDERS:
@@ -37,7 +35,7 @@ def is_ours(nodeid: str) -> bool:
 
 
 def names_a_check(argument: str) -> bool:
-    """Whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
+    """Return whether an argument names a check: a shipped module, or a file that holds checks of a user's own."""
     if is_shipped(argument, CHECKS, LINT, FINDINGS, SURVEYS):
         return True
     path = Path(argument.partition("::")[0])
@@ -46,16 +44,16 @@ def names_a_check(argument: str) -> bool:
     if path.suffix != ".py" or not path.is_file():
         return False
     content = path.read_bytes()
-    return b"gitleaks_eval" in content and _DECORATOR.search(content) is not None and _holds_a_check(content)
+    return b"gitleaks_eval" in content and _holds_a_check(content)
 
 
 def _holds_a_check(content: bytes) -> bool:
-    """Whether it stands in the code, and not in a text."""
+    """Return whether it stands in the code, and not in a text."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         # pytest will say what is wrong with it.
         return True
     functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
-    decorators = (one for function in functions for one in function.decorator_list)
-    return any(isinstance(one, ast.Call) and "check" in ast.unparse(one.func) for one in decorators)
+    decorators = (decorator for function in functions for decorator in function.decorator_list)
+    return any(isinstance(decorator, ast.Call) and "check" in ast.unparse(decorator.func) for decorator in decorators)

@@ -1,6 +1,7 @@
 """The hooks of each process that collects and runs checks: serial runs, and each worker of a parallel one."""
 
 import contextlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -16,15 +17,13 @@ from gitleaks_eval.checks.result import CONFIG_LINT, FAILED, SURVEY, Collected, 
 from gitleaks_eval.config.names import NAMES
 from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.resources import PACKAGE
-from gitleaks_eval.core.speed import freeze
 from gitleaks_eval.coverage.result import TEST
-from gitleaks_eval.engine.candidates import Candidate, Trial
-from gitleaks_eval.engine.coverage import start_survey
-from gitleaks_eval.engine.kinds import RULES
-from gitleaks_eval.engine.relieved import accepted_in, explained
-from gitleaks_eval.plugin.arguments import asked_for
+from gitleaks_eval.engine.settings.candidates import Candidate, Trial
+from gitleaks_eval.engine.settings.selection import RULES
+from gitleaks_eval.engine.survey.coverage import start_survey
+from gitleaks_eval.engine.survey.without_entries import accepted_in, explained
 from gitleaks_eval.plugin.extras import excuse_beside, register_fixtures_beside
-from gitleaks_eval.plugin.fixtures import PARAMETER, register_fixtures
+from gitleaks_eval.plugin.fixtures import PARAMETER, parameters_of, register_fixtures, register_real_fixtures
 from gitleaks_eval.plugin.folders import CHECKS, FINDINGS, FOLDERS, JUDGES, LINT, REAL, SURVEYS
 from gitleaks_eval.plugin.outcome import (
     Left,
@@ -36,10 +35,15 @@ from gitleaks_eval.plugin.outcome import (
     without_ours,
     without_source,
 )
-from gitleaks_eval.plugin.own_tests import OwnTest, OwnTests, own_files, own_tests
-from gitleaks_eval.plugin.real import register_real_fixtures
 from gitleaks_eval.plugin.state import COLLECTED, IDENTITY, ITEMS, TakingPart
-from gitleaks_eval.plugin.surveys import register_survey_fixtures, survey_identity
+from gitleaks_eval.plugin.surveys import (
+    OwnTest,
+    OwnTests,
+    own_files,
+    own_tests,
+    register_survey_fixtures,
+    survey_identity,
+)
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 
@@ -53,7 +57,7 @@ class _CheckModule(pytest.Module):
     more: Callable[[pytest.Module], Iterable[pytest.File]] = staticmethod(lambda _: ())
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        """Its functions, and the files that users wrote of the same kind."""
+        """Yield its functions, and the files that users wrote of the same kind."""
         yield from super().collect()
         yield from self.more(self)
 
@@ -84,12 +88,14 @@ class Items:
         self._only_passed: set[Path] | None = None
 
     def collects(self, folder: Path) -> bool:
-        """Whether this run has the tests of one of our folders."""
+        """Return whether this run has the tests of one of our folders."""
         if folder == JUDGES:
             return self.judging is not None
         if folder == LINT:
             candidates = self.session.settings.candidates
-            return self.checks and any(one.configuration and one.configuration.chain for one in candidates)
+            return self.checks and any(
+                candidate.configuration and candidate.configuration.chain for candidate in candidates
+            )
         if folder == SURVEYS:
             return self.checks and bool(self.session.settings.surveys)
         return self.checks
@@ -113,10 +119,10 @@ class Items:
             self._only_passed = set(_not_asked_for(session)) if session else set()
         if not left_out and collection_path.parent not in self._only_passed:
             return left_out
-        wanted = asked_for(config)
+        wanted = _asked_for(config)
         if collection_path in wanted:
             return collection_path in FOLDERS and not self.collects(collection_path)
-        on_the_way = any(collection_path in one.parents for one in wanted)
+        on_the_way = any(collection_path in path.parents for path in wanted)
         if on_the_way:
             self._only_passed.add(collection_path)
         return not on_the_way
@@ -223,27 +229,31 @@ class Items:
         self.collected = Collected(selected, self._own_deselected + self._own(session.items), beside)
         if self.session.shared is None:
             return
-        if all(IDENTITY in item.stash or item.path.parent in FOLDERS for item in session.items):
-            # All that is loaded and collected stays to the end: no collection of garbage has to walk it.
-            freeze()
         if not hasattr(self._config, "workerinput"):
-            self.session.start(selected.values())
-            self._start_surveys(selected.values())
-            return
-        self._start_surveys(selected.values())
-        path = self.session.folder / COLLECTED
-        if not path.exists():
+            self._start(self.collected)
+        elif not (path := self.session.folder / COLLECTED).exists():
             write_atomically(path, self.collected.as_json().encode())
 
-    def _start_surveys(self, selected: Iterable[Identity]) -> None:
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self) -> None:
+        """Make here the analyses that parallel workers wait for: all of them have collected the same."""
+        if self.session.shared and not self.collected.identities:
+            self.collected = Collected.from_json((self.session.folder / COLLECTED).read_bytes())
+            self._start(self.collected)
+
+    def _start(self, collected: Collected) -> None:
+        selected = collected.identities.values()
+        self.session.start(selected)
         # What users wrote of their rules is one scan of its own.
-        asked = {one.candidate for one in selected if one.category == SURVEY and one.check_id != TEST}
+        asked = {
+            identity.candidate for identity in selected if identity.category == SURVEY and identity.check_id != TEST
+        }
         for candidate in self.session.settings.candidates:
             if candidate.name in asked:
                 start_survey(self.session, candidate)
 
     def _own(self, items: Iterable[pytest.Item]) -> Counter[str]:
-        """How many of a user's own checks there are by candidate; those of real repositories enter no score."""
+        """Return how many of a user's own checks there are by candidate; those of real repositories enter no score."""
         real = {repository.name for repository in self.session.repositories}
         ours = {CHECKS, LINT, SURVEYS}
         checks = [
@@ -253,7 +263,7 @@ class Items:
         ]
         identities = [item.stash[IDENTITY] for item in checks]
         first = self.session.settings.candidates[0].name
-        return Counter(one.candidate or first for one in identities if one.scenario not in real)
+        return Counter(identity.candidate or first for identity in identities if identity.scenario not in real)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -266,34 +276,29 @@ class Items:
         left = self.left.evidence
         if report.when == "teardown":
             self.left.evidence = Evidence()
-        identity = item.stash.get(IDENTITY, None)
-        if identity is None:
-            if item.path.parent == FINDINGS:
-                if outcome := outcome_of(report, call):
-                    item.user_properties[:] = outcome_properties(outcome, left, call)
-                    report.user_properties = list(item.user_properties)
-                show_message_only(report, call)
-                self._excuse_beside(report, item)
+        if not shown_by_us:
             return report
-        outcome = outcome_of(report, call)
+        identity, outcome = item.stash.get(IDENTITY, None), outcome_of(report, call)
         if outcome:
-            evidence = outcome_properties(outcome, left, call)
-            item.user_properties[:] = without_ours(item.user_properties) + identity_properties(identity) + evidence
+            known = [*without_ours(item.user_properties), *identity_properties(identity)] if identity else []
+            item.user_properties[:] = [*known, *outcome_properties(outcome, left, call)]
             report.user_properties = list(item.user_properties)
         show_message_only(report, call)
-        if outcome == FAILED and self.session.comparing and (trial := trial_of(item)):
-            check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
-            accepted = accepted_in(self.session, trial)
-            excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters, accepted=accepted))
-        if outcome == FAILED and (trial := trial_of(item)):
-            check, parameters = getattr(item, "obj"), getattr(item, "callspec").params  # noqa: B009 - of test functions
-            others = self.collected.identities.values()
-            excuse_report(
-                report, explained(self.session, trial, identity, check=check, parameters=parameters, others=others)
-            )
-        if identity.category in {CONFIG_LINT, SURVEY}:
+        if identity and outcome == FAILED and (trial := trial_of(item)):
+            self._excuse_check(report, item, trial, identity)
+        if identity is None or identity.category in {CONFIG_LINT, SURVEY}:
             self._excuse_beside(report, item)
         return report
+
+    def _excuse_check(self, report: pytest.TestReport, item: pytest.Item, trial: Trial, identity: Identity) -> None:
+        check, parameters = getattr(item, "obj"), parameters_of(item)  # noqa: B009 - of test functions
+        if self.session.comparing:
+            accepted = accepted_in(self.session, trial)
+            excuse_report(report, self.session.comparing.excuse(trial, identity, check, parameters, accepted=accepted))
+        others = self.collected.identities.values()
+        excuse_report(
+            report, explained(self.session, trial, identity, check=check, parameters=parameters, others=others)
+        )
 
     def _excuse_beside(self, report: pytest.TestReport, item: pytest.Item) -> None:
         if report.failed and report.when == "call":
@@ -305,29 +310,34 @@ class Items:
         self.session.close()
 
 
+def _asked_for(config: pytest.Config) -> set[Path]:
+    """Return our folders and modules that are named, or added by a flag."""
+    named = {config.invocation_params.dir / argument.partition("::")[0] for argument in config.args}
+    paths = (Path(os.path.abspath(path)) for path in named)  # noqa: PTH100 - resolve() would follow links
+    return {path for path in paths if path in FOLDERS or path.parent in FOLDERS}
+
+
 def _not_asked_for(session: pytest.Session) -> Iterator[Path]:
-    """The folders above our modules that nobody asked to collect."""
+    """Return the folders above our modules that nobody asked to collect."""
     for folder in (PACKAGE, *PACKAGE.parents):
         if not any(map(session.isinitpath, (folder, *folder.parents))):
             yield folder
 
 
 def trial_of(item: pytest.Item) -> Trial | None:
-    """The candidate and scenario that a test is about."""
-    callspec = getattr(item, "callspec", None)
-    trial = callspec.params.get("gitleaks_trial") if callspec else None
+    """Return the candidate and scenario that a test is about."""
+    trial = parameters_of(item).get(PARAMETER)
     return trial if isinstance(trial, Trial) else None
 
 
 def linted_of(item: pytest.Item) -> Candidate | None:
-    """The candidate whose configuration a test is about."""
-    callspec = getattr(item, "callspec", None)
-    candidate = callspec.params.get("linted") if callspec else None
+    """Return the candidate whose configuration a test is about."""
+    candidate = parameters_of(item).get("linted")
     return candidate if isinstance(candidate, Candidate) else None
 
 
 def _needs_truth(item: pytest.Item) -> bool:
-    """Whether this is a check that compares with a ground truth, on a real repository, which has none."""
+    """Return whether this is a check that compares with a ground truth, on a real repository, which has none."""
     trial = trial_of(item)
     real = trial is not None and isinstance(trial.subject, RealRepository)
     return real and "expected" in getattr(item, "fixturenames", ())

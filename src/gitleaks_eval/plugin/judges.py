@@ -7,19 +7,20 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.checks.result import ERROR
-from gitleaks_eval.core.errors import CheckFailed, EvaluationError, InputError
+from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.options import Root
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.engine.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
-from gitleaks_eval.engine.judging_pairs import PairwiseJudge, check_pairwise
-from gitleaks_eval.engine.session import Session
-from gitleaks_eval.judges.case import JUDGE_NODE, Case
-from gitleaks_eval.judges.judge import Judge
+from gitleaks_eval.engine.judging.judging import Judging, check_sdk, planned_for_pairs, refuse_too_many_calls
+from gitleaks_eval.engine.judging.pairs import PairwiseJudge, check_pairwise
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
+from gitleaks_eval.judges.judge import JUDGE_NODE, Case, Judge
 from gitleaks_eval.judges.settings import read_judge_settings
-from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import NOT_APPLICABLE, UNSCORED, Verdict
-from gitleaks_eval.plugin.arguments import is_narrowed, only_shows
+from gitleaks_eval.plugin.command_line import is_narrowed, only_shows
+from gitleaks_eval.plugin.fixtures import parameters_of, register_parameter
 from gitleaks_eval.plugin.folders import JUDGES
+from gitleaks_eval.plugin.outcome import show_message_only
 
 CASE: pytest.StashKey[Case] = pytest.StashKey()
 VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()
@@ -28,7 +29,7 @@ VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()
 def begin_judging(
     config: pytest.Config, root: Root, session: Session, *, alone: bool
 ) -> tuple[Judging | None, PairwiseJudge | None]:
-    """The judges of one candidate, None where there are several; and how pairs are judged, None where none is.
+    """Return the judges of one candidate, None where there are several; and how pairs are judged, None where none is.
 
     Raises:
         InputError: when something that the user gave is wrong on sight.
@@ -86,7 +87,7 @@ class JudgeHooks:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Judges come after the checks."""
+        """Put the judges behind the checks."""
         items.sort(key=lambda item: _case(item) is not None)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
@@ -96,7 +97,7 @@ class JudgeHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Only selected judges call; where they are too many, nothing begins."""
+        """Select the judges that call; where they are too many, nothing begins."""
         names = {item.stash[CASE].name for item in session.items if CASE in item.stash}
         if not hasattr(session.config, "workerinput"):
             self._select(names)
@@ -107,7 +108,7 @@ class JudgeHooks:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Where workers collect: what one of them has selected, before the first test is run."""
+        """Select what a worker has collected, before the first test is run."""
         tests = (nodeid.partition(JUDGE_NODE) for nodeid in ids)
         self._select({name.removesuffix("]") for _, is_ours, name in tests if is_ours})
 
@@ -133,24 +134,15 @@ class JudgeHooks:
             if isinstance(error, EvaluationError):
                 item.user_properties.extend(_of_error(verdict, error))
             report.user_properties = list(item.user_properties)
-        if call.excinfo and isinstance(call.excinfo.value, (CheckFailed, EvaluationError)):
-            shown = call.excinfo.getrepr(style="value", chain=False)
-            if shown.reprcrash:
-                shown.reprcrash.message = str(call.excinfo.value)
-            report.longrepr = shown
+        show_message_only(report, call)
         return report
 
 
 def _register_fixtures(node: pytest.Module, judging: Judging) -> None:
     cases = judging.cases
 
-    def judge(request: pytest.FixtureRequest) -> Case:
-        """The judge of this test, and the evaluation mode that it judges in."""
-        case: Case = request.param
-        return case
-
     def verdict(judge: Case, request: pytest.FixtureRequest) -> Verdict:
-        """What the judge concluded; that there is no score is an error of the test, never a score."""
+        """Return what the judge concluded; that there is no score is an error of the test, never a score."""
         found = judging.verdict(judge)
         request.node.stash[VERDICT] = found
         if found.outcome == UNSCORED and not found.advisory:
@@ -158,18 +150,17 @@ def _register_fixtures(node: pytest.Module, judging: Judging) -> None:
         return found
 
     def pass_score() -> float:
-        """The score that a verdict has to reach, 1 to 5."""
+        """Return the score that a verdict has to reach, 1 to 5."""
         return judging.settings.pass_score
 
-    names = tuple(case.name for case in cases)
-    pytest.register_fixture(name="judge", func=judge, node=node, scope="session", params=cases, ids=names)
+    about = "Return the judge of this test, and the evaluation mode that it judges in."
+    register_parameter(node, "judge", about, cases, (case.name for case in cases))
     pytest.register_fixture(name="verdict", func=verdict, node=node)
     pytest.register_fixture(name="pass_score", func=pass_score, node=node, scope="session")
 
 
 def _case(item: pytest.Item) -> Case | None:
-    callspec = getattr(item, "callspec", None)
-    case = callspec.params.get("judge") if callspec else None
+    case = parameters_of(item).get("judge")
     return case if isinstance(case, Case) else None
 
 
@@ -185,6 +176,6 @@ def _properties(verdict: Verdict) -> list[tuple[str, object]]:
 
 
 def _of_error(verdict: Verdict | None, error: EvaluationError) -> Iterator[tuple[str, object]]:
-    """What the terminal tells once for all judges: the message without the name of one."""
+    """Yield what the terminal tells once for all judges: the message without the name of one."""
     yield "outcome", ERROR
     yield "message", f"unscored ({verdict.unscored_kind}): {printable(verdict.reasoning)}" if verdict else str(error)

@@ -8,7 +8,7 @@ import pytest
 
 from gitleaks_eval.checks.result import ERROR, FAILED, NOT_APPLICABLE, NOT_RUN, PASSED, CheckResult, Identity
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.scoring.excuses import ACCEPTED
+from gitleaks_eval.scoring.expected_failures import ACCEPTED
 
 # Of several reports of one test the worst counts.
 _SEVERITY = {PASSED: 0, NOT_APPLICABLE: 0, FAILED: 1, ERROR: 2}
@@ -81,7 +81,7 @@ class Recorder:
         )
 
     def results(self, selected: Mapping[str, Identity]) -> list[CheckResult]:
-        """A result for each selected check; one without an outcome is an error."""
+        """Return a result for each selected check; one without an outcome is an error."""
         missing = _Entry(ERROR, NOT_RUN, "null", "null", 0)
         return [
             CheckResult(

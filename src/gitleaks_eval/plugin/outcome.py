@@ -24,7 +24,7 @@ class Left:
 
 
 def identity_properties(identity: Identity) -> list[tuple[str, object]]:
-    """What a check is, as properties of its report."""
+    """Return what a check is, as properties of its report."""
     return [
         _property("check_id", identity.check_id),
         _property("name", identity.name),
@@ -35,18 +35,18 @@ def identity_properties(identity: Identity) -> list[tuple[str, object]]:
 
 @lru_cache(maxsize=1 << 14)
 def _property(name: str, text: str) -> tuple[str, object]:
-    """One value for all that are equal: pytest keeps each of three reports a test until the end."""
+    """Return one value for all that are equal: pytest keeps each of three reports a test until the end."""
     return name, text
 
 
 def without_ours(properties: Sequence[tuple[str, object]]) -> list[tuple[str, object]]:
-    """The properties that others have attached to a report."""
+    """Return the properties that others have attached to a report."""
     ours = {"check_id", "name", "category", "scenario", "outcome", "message", "expected", "actual"}
     return [(name, value) for name, value in properties if name not in ours]
 
 
 def outcome_of(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str | None:
-    """The outcome that this phase decides: a check that could not be run is an error, not a failure."""
+    """Return the outcome that this phase decides: a check that could not be run is an error, not a failure."""
     if report.when != "call":
         return (
             ERROR
@@ -69,7 +69,7 @@ def _is_not_applicable(call: pytest.CallInfo[None]) -> bool:
 
 
 def outcome_properties(outcome: str, left: Evidence, call: pytest.CallInfo[None]) -> list[tuple[str, object]]:
-    """The outcome, message, expected and actual of a check, as properties of its report."""
+    """Return the outcome, message, expected and actual of a check, as properties of its report."""
     message = left.message
     if call.excinfo and not (isinstance(call.excinfo.value, CheckFailed) and left.message):
         value = call.excinfo.value

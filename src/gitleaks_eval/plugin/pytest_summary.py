@@ -9,7 +9,7 @@ import pytest
 
 from gitleaks_eval.checks.result import ERROR
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.reports.causes import SHOWN_AT_MOST, Cause
+from gitleaks_eval.reports.run.causes import SHOWN_AT_MOST, Cause
 
 _TITLE = "short test summary info"
 # What the short summary lists, by the character of `-r`.
@@ -29,7 +29,7 @@ class PytestSummary:
         repeated = {test for cause in found for test in cause.tests[1:]}
         for name in ("error", "failed"):
             reports = terminal.stats.get(name, ())
-            self._replace(terminal, name, [one for one in reports if not _is_left_out(one, told, repeated)])
+            self._replace(terminal, name, [report for report in reports if not _is_left_out(report, told, repeated)])
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -38,8 +38,8 @@ class PytestSummary:
         if not terminalreporter.hasopt("f") or config.getoption("no_summary") or config.option.force_short_summary:
             return
         failed = terminalreporter.stats.get("failed", [])
-        self._failed = [one for one in failed if _properties(one).get("message")]
-        self._replace(terminalreporter, "failed", [one for one in failed if one not in self._failed])
+        self._failed = [report for report in failed if _properties(report).get("message")]
+        self._replace(terminalreporter, "failed", [report for report in failed if report not in self._failed])
 
     def put_back(self, terminal: pytest.TerminalReporter) -> None:
         """Print what the short summary has not: failures with their messages, and what did not apply."""
@@ -80,7 +80,7 @@ def _failed_line(terminal: pytest.TerminalReporter, report: Any) -> str:
 
 
 def _from_here(config: pytest.Config, nodeid: str) -> str:
-    """A node id with its path from where pytest was started: the one that can be pasted back there.
+    """Return a node id with its path from where pytest was started: the one that can be pasted back there.
 
     pytest's own function for it takes another type since 9.2.
     """
@@ -91,7 +91,7 @@ def _from_here(config: pytest.Config, nodeid: str) -> str:
 
 
 def _not_applicable_lines(terminal: pytest.TerminalReporter) -> list[str]:
-    """Each check that did not apply, with the reason and in how many scenarios."""
+    """Return each check that did not apply, with the reason and in how many scenarios."""
     found = (_properties(report) for report in terminal.stats.get("not applicable", ()))
-    counts = Counter((str(one.get("check_id", "")), str(one.get("message", ""))) for one in found)
+    counts = Counter((str(check.get("check_id", "")), str(check.get("message", ""))) for check in found)
     return [printable(f"N/A [{count}] {name}: {reason}") for (name, reason), count in counts.items()]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitleaks_eval.checks.result import Identity
-from gitleaks_eval.engine.session import Session
+from gitleaks_eval.engine.session.session import Session
 
 if TYPE_CHECKING:
-    from gitleaks_eval.engine.judging import Judging
-    from gitleaks_eval.engine.judging_pairs import PairwiseJudge
+    from gitleaks_eval.engine.judging.judging import Judging
+    from gitleaks_eval.engine.judging.pairs import PairwiseJudge
 
 ITEMS = "gitleaks_eval_evaluation"
 WORKER_INPUT = "gitleaks_eval"

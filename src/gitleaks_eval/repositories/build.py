@@ -109,7 +109,7 @@ def empty_repository(path: Path, head: str = DEFAULT_BRANCH) -> Path:
 
 
 def index_content(tree: Tree) -> bytes:
-    """The bytes of git's index (version 2) with these files; it says nothing of files in a work tree."""
+    """Return the bytes of git's index (version 2) with these files; it says nothing of files in a work tree."""
     content = struct.pack(">4sII", b"DIRC", 2, len(tree))
     for path, (mode, object_id) in sorted(tree.items()):
         entry = struct.pack(">24xI12x20sH", mode, object_id, min(len(path), 0xFFF)) + path
@@ -120,7 +120,7 @@ def index_content(tree: Tree) -> bytes:
 
 
 def render(parts: tuple[Part, ...], values: Mapping[str, str]) -> bytes:
-    """The bytes of a file, with the placeholders of its text replaced by the values of the secrets."""
+    """Return the bytes of a file, with the placeholders of its text replaced by the values of the secrets."""
     return b"".join(_render_part(part, values) * part.repeat for part in parts)
 
 
@@ -157,7 +157,7 @@ def _add_commit(history: _History, recipe: Recipe, commit: Commit, place: str) -
 
 
 def _refs(history: _History, recipe: Recipe) -> dict[str, bytes]:
-    """The full name of each ref, and the object that it names."""
+    """Return the full name of each ref, and the object that it names."""
     refs = {recipe.refs.get(name, f"refs/heads/{name}"): tip.commit_id for name, tip in history.branches.items()}
     for name, tip in history.tags.items():
         message = recipe.tag_messages.get(name)

@@ -43,7 +43,7 @@ class BuiltRepository:
 
 
 def built_repository(recipe: Recipe, source: str, kept_in: Path | None = None) -> BuiltRepository:
-    """The repository of a recipe, from the cache if nothing in it has changed since it was built.
+    """Return the repository of a recipe, from the cache if nothing in it has changed since it was built.
 
     With `kept_in` that folder is the cache: what no other run will ask for goes with the run.
 
@@ -105,7 +105,7 @@ def _unchanged(folder: Path) -> BuiltRepository | None:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    """The hash of each file.
+    """Return the hash of each file.
 
     Raises:
         OSError: when one cannot be read, or is a link, a pipe or anything but a file.
@@ -144,5 +144,5 @@ def _key(recipe: Recipe) -> str:
 
 @cache
 def _builder() -> bytes:
-    """The hash of each source that builds or counts, so that no repository of another version is reused."""
+    """Return the hash of each source that builds or counts, so that no repository of another version is reused."""
     return b"".join(hashlib.sha256((PACKAGE / name).read_bytes()).digest() for name in SOURCES)

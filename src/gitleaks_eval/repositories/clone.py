@@ -14,10 +14,9 @@ from urllib.parse import unquote
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.process import run_limited
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.repositories.git import git_environment
+from gitleaks_eval.repositories.git import git_environment, run_git
 from gitleaks_eval.repositories.head import head_branch, head_commit
-from gitleaks_eval.repositories.refs import SHA256, local_path, make_view, objects_of, refs_of
-from gitleaks_eval.repositories.sources import URL
+from gitleaks_eval.repositories.sources import URL, local_path
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 # How this machine reaches the network; no git configuration of the user's is read.
@@ -35,14 +34,6 @@ LARGEST_COPY = 1 << 30
 SHARED_FROM = 1 << 20
 _MORE_DISK = "allow more GiB with --gitleaks-real-repo-disk, or clone it yourself and name the folder"
 _MORE_TIME = "allow more seconds with --gitleaks-scan-timeout"
-# No index is read that the other repository brings along.
-_SHARED_CONFIG = """\
-[core]
-\tcommitGraph = false
-\tmultiPackIndex = false
-[pack]
-\tuseBitmaps = false
-"""
 # Nothing may be fetched or run when git reads the clone.
 _CLONE_CONFIG = """\
 [core]
@@ -54,6 +45,15 @@ _CLONE_CONFIG = """\
 \tallow = never
 [gc]
 \tauto = 0
+"""
+_SHA256 = "[extensions]\n\tobjectFormat = sha256\n"
+# Of shared objects no index is read that the other repository brings along.
+_SHARED_CONFIG = """\
+[core]
+\tcommitGraph = false
+\tmultiPackIndex = false
+[pack]
+\tuseBitmaps = false
 """
 
 
@@ -101,7 +101,6 @@ def clone(
             # What git said may quote the URL.
             for name in ("stdout", "stderr"):
                 (folder / name).unlink(missing_ok=True)
-            shutil.rmtree(folder / "source", ignore_errors=True)
     except OSError as error:
         problem = error.strerror or str(error)
     except EvaluationError as error:
@@ -115,16 +114,14 @@ def _clone(
     local = local_path(repository.location)
     git_folder = folder / "repository" / ".git"
     git_folder.parent.mkdir()
-    if local and _is_larger(objects_of(local), min(at_most, SHARED_FROM)):
-        make_view(local, git_folder)
-        return _ours(git_folder, _SHARED_CONFIG)
-    refs = make_view(local, folder / "source") if local else set()
+    shares = local is not None and _is_larger(_git_folder(local), min(at_most, SHARED_FROM))
     options = {"core.hooksPath": "/dev/null", "core.fsmonitor": "false", "submodule.recurse": "false", "gc.auto": "0"}
     command = [
         *("git", *(part for name, value in options.items() for part in ("-c", f"{name}={value}"))),
-        # Neither kind is checked out; a mirror has every ref of what it mirrors.
-        *("clone", "--quiet", "--no-local", "--no-checkout", "--no-recurse-submodules", "--template="),
-        *("--mirror" if local else "--bare", "--", "source" if local else repository.location),
+        # Neither kind is checked out; a mirror has every ref of its source.
+        *("clone", "--quiet", "--no-checkout", "--no-recurse-submodules", "--template="),
+        "--shared" if shares else "--no-local",
+        *("--mirror" if local else "--bare", "--", str(local or repository.location)),
         "repository/.git",
     ]
     environment, started = clone_environment("file" if local else CLONED_FROM), time.monotonic()
@@ -137,11 +134,31 @@ def _clone(
             raise EvaluationError(f"{error}; {_MORE_TIME}") from None
         raise
     if done.status:
-        raise EvaluationError(_reason(done.stderr))
-    # git may pass over a ref that it cannot resolve, with a warning at most.
-    if lost := refs - refs_of(git_folder).keys():
-        raise EvaluationError(f"its {os.fsdecode(min(lost))} names no commit")
-    return _ours(git_folder)
+        # Of a folder that is no repository git says that it does not exist.
+        is_none = local is not None and "does not exist" in done.stderr
+        raise EvaluationError("it is no git repository" if is_none else _reason(done.stderr))
+    _make_ours(git_folder, _SHARED_CONFIG if shares else "")
+    _remove_replacements(git_folder)
+    path, shallow = git_folder.parent, git_folder / "shallow"
+    return Clone(path, head_branch(path), head_commit(path), shallow.is_file() and shallow.stat().st_size > 0)
+
+
+def _git_folder(repository: Path) -> Path:
+    inner = repository / ".git"
+    return inner if inner.is_dir() else repository
+
+
+def _remove_replacements(git_folder: Path) -> None:
+    """Remove what replaces commits: it would show another history than the one that is there.
+
+    Raises:
+        EvaluationError: when a ref names no commit.
+    """
+    named = run_git(git_folder, "for-each-ref", "--format=%(objecttype) %(refname)").decode("utf-8", "surrogateescape")
+    for line in named.splitlines():
+        name = line.partition(" ")[2]
+        if name.startswith("refs/replace/"):
+            run_git(git_folder, "update-ref", "-d", name)
 
 
 def _is_larger(folder: Path, at_most: int) -> bool:
@@ -155,15 +172,8 @@ def _is_larger(folder: Path, at_most: int) -> bool:
     return False
 
 
-def _ours(git_folder: Path, more: str = "") -> Clone:
-    _make_ours(git_folder, more)
-    path = git_folder.parent
-    shallow = git_folder / "shallow"
-    return Clone(path, head_branch(path), head_commit(path), shallow.is_file() and shallow.stat().st_size > 0)
-
-
 def clone_environment(transports: str) -> Mapping[str, str]:
-    """What git is run with that reaches other repositories, by these transports (`https:ssh`) alone."""
+    """Return what git is run with that reaches other repositories, by these transports (`https:ssh`) alone."""
     return {
         **{name: os.environ[name] for name in _NETWORK if name in os.environ},
         **git_environment(),
@@ -181,7 +191,7 @@ def clone_environment(transports: str) -> Mapping[str, str]:
 def _make_ours(git_folder: Path, more: str) -> None:
     """Replace what `git clone` wrote besides objects and refs: its configuration holds the URL."""
     sha256 = b"sha256" in (git_folder / "config").read_bytes().lower()
-    config = _CLONE_CONFIG.format(version=int(sha256)) + (SHA256 if sha256 else "") + more
+    config = _CLONE_CONFIG.format(version=int(sha256)) + (_SHA256 if sha256 else "") + more
     (git_folder / "config").write_text(config, encoding="ascii")
     for name in ("hooks", "info"):
         shutil.rmtree(git_folder / name, ignore_errors=True)
@@ -194,7 +204,7 @@ def _reason(stderr: str) -> str:
 
 
 def _without_credentials(text: str, repository: RealRepository) -> str:
-    """The text without the location and its parts, which git's own words quote."""
+    """Return the text without the location and its parts, which git's own words quote."""
     text = text.replace(repository.location, repository.source)
     for part in _credentials(repository.location):
         text = text.replace(part, "…")

@@ -11,18 +11,20 @@ from pathlib import Path
 from typing import IO
 
 from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.resources import data
 
 CHUNK = 1 << 20
 
 
 def git_environment() -> dict[str, str]:
-    """The environment for git and for a scanner that runs git: no configuration but the repository's own."""
+    """Return the environment for git and for a scanner that runs git: no configuration but the repository's own."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
     return {
         **kept,
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
-        "GIT_CONFIG_GLOBAL": os.devnull,
+        # A git that serves a clone on this machine reads no configuration of the command line.
+        "GIT_CONFIG_GLOBAL": str(data("gitconfig")),
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
@@ -38,7 +40,7 @@ def git_environment() -> dict[str, str]:
 
 
 def run_git(repository: Path, *arguments: str) -> bytes:
-    """The output of a git command.
+    """Return the output of a git command.
 
     Raises:
         EvaluationError: when git is not installed or fails; the text has git's last line.
@@ -56,13 +58,13 @@ def run_git(repository: Path, *arguments: str) -> bytes:
 
 
 def failed(command: str, repository: Path, stderr: bytes) -> EvaluationError:
-    """The error for a git command that failed, with git's last line."""
+    """Return the error for a git command that failed, with git's last line."""
     reason = stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no message"]
     return EvaluationError(f"git {command} failed in {repository}: {reason[0]}")
 
 
 def no_git(error: OSError) -> EvaluationError:
-    """The error for a git that cannot be started."""
+    """Return the error for a git that cannot be started."""
     return EvaluationError(f"git cannot be run: {error.strerror}; install git 2.32 or newer")
 
 
@@ -78,7 +80,7 @@ class RunningGit:
 
 @contextmanager
 def running(repository: Path, seconds: float | None, *arguments: str) -> Iterator[RunningGit]:
-    """A git process with pipes, killed on the way out and when its time is over."""
+    """Yield a git process with pipes, killed on the way out and when its time is over."""
     command = ["git", "-C", str(repository), *arguments]
     over = threading.Event()
     with tempfile.TemporaryFile() as stderr:

@@ -56,7 +56,7 @@ def read_head(repository: Path) -> Head:
 
 
 def head_branch(repository: Path) -> str:
-    """The branch that HEAD names, also before its first commit; `HEAD` where it names a commit.
+    """Return the branch that HEAD names, also before its first commit; `HEAD` where it names a commit.
 
     Raises:
         EvaluationError: when there is no HEAD.
@@ -69,7 +69,7 @@ def head_branch(repository: Path) -> str:
 
 
 def head_commit(repository: Path) -> str:
-    """The id of the commit that HEAD names; empty before the first one.
+    """Return the id of the commit that HEAD names; empty before the first one.
 
     Raises:
         EvaluationError: when git cannot be run or does not answer.
@@ -79,7 +79,7 @@ def head_commit(repository: Path) -> str:
 
 
 def head_contents(repository: Path, seconds: float | None = None) -> Iterator[bytes]:
-    """Each distinct content of HEAD's files once, one at a time; git is not run before the first is asked for.
+    """Yield each distinct content of HEAD's files once, one at a time; git is not run before the first is asked for.
 
     Files of more than 512 MiB are left out: git takes them for binary, and no scanner that reads its log sees them.
 
@@ -92,7 +92,7 @@ def head_contents(repository: Path, seconds: float | None = None) -> Iterator[by
 
 
 def head_files(repository: Path, largest: int, seconds: float | None = None) -> Iterator[HeadFile]:
-    """The files of HEAD one at a time, in the order of their paths, but those of more than `largest` bytes.
+    """Yield the files of HEAD one at a time, in the order of their paths, but those of more than `largest` bytes.
 
     Raises:
         EvaluationError: when git cannot be run or does not answer, or not all in `seconds`.

@@ -11,8 +11,15 @@ from typing import Any
 from gitleaks_eval.core.documents import DocumentError, named_path, parse_json, sha256_of
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.text import printable
-from gitleaks_eval.repositories.refs import place_of
-from gitleaks_eval.repositories.sources import OPTION, Named, list_lines, name_repositories, read_source, shown
+from gitleaks_eval.repositories.sources import (
+    OPTION,
+    Named,
+    list_lines,
+    name_repositories,
+    place_of,
+    read_source,
+    shown,
+)
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 KEYS = ("repo", "name", "labels")
@@ -45,7 +52,7 @@ class _Entry:
 
 
 def is_list(value: str, base: Path) -> bool:
-    """Whether a value of `--repo` names many repositories: a file of them, or a folder of clones."""
+    """Return whether a value of `--repo` names many repositories: a file of them, or a folder of clones."""
     if value.startswith("@"):
         return True
     try:
@@ -56,7 +63,7 @@ def is_list(value: str, base: Path) -> bool:
 
 
 def read_list(values: Sequence[str], base: Path, labelled: Mapping[str, Sequence[Path]]) -> RepositoryList:
-    """The repositories that the values name: files of them (`@FILE`), folders of clones, paths and URLs.
+    """Return the repositories that the values name: files of them (`@FILE`), folders of clones, paths and URLs.
 
     `labelled` are the files of labels that the project has beside, by `place_of` a repository. A path at which there
     is nothing is none that is wrong on sight: of thousands one may be gone.
@@ -77,7 +84,7 @@ def read_list(values: Sequence[str], base: Path, labelled: Mapping[str, Sequence
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether a folder is a git repository, bare or not, by its names alone."""
+    """Return whether a folder is a git repository, bare or not, by its names alone."""
     return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
 
 
@@ -131,7 +138,7 @@ def _clones(folder: Path) -> Iterator[Path]:
 
 
 def sha256_of_labels(path: Path) -> str:
-    """The SHA-256 of a file of labels.
+    """Return the SHA-256 of a file of labels.
 
     Raises:
         InputError: when it cannot be read.

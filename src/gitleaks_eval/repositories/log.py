@@ -99,7 +99,7 @@ def added_by_path(repository: Path, seconds: float | None = None, command: Seque
 
 
 def _path(name: bytes) -> bytes:
-    """The path that git names `b/path`, between quotes where it has other than plain characters."""
+    """Return the path that git names `b/path`, between quotes where it has other than plain characters."""
     name = name.rstrip(b"\t\n")
     if name.startswith(b'"') and name.endswith(b'"'):
         name = _ESCAPED.sub(lambda found: _ESCAPES.get(found[1]) or bytes([int(found[1], 8) & 255]), name[1:-1])
@@ -172,12 +172,12 @@ class _FileDiff:
                 self.read(line, rest)
 
     def is_other_half_of(self, before: "_FileDiff") -> bool:
-        """Whether both are one file that changes its type: git shows it as deleted, then as new."""
+        """Return whether both are one file that changes its type: git shows it as deleted, then as new."""
         return before.is_delete and before.line == self.line and before.commit == self.commit
 
 
 def file_diffs(log: Iterable[bytes]) -> Iterator[_FileDiff]:
-    """The diffs of a log, each with the name that the scanner gives its commit."""
+    """Yield the diffs of a log, each with the name that the scanner gives its commit."""
     diff: _FileDiff | None = None
     header = first = _Header(_NAMELESS)
     lines = iter(log)
@@ -203,6 +203,6 @@ def file_diffs(log: Iterable[bytes]) -> Iterator[_FileDiff]:
 
 
 def _hunk_size(header: bytes) -> int:
-    """How many lines follow `@@ -a,b +c,d @@`: b + d, each 1 when it is not given."""
+    """Return how many lines follow `@@ -a,b +c,d @@`: b + d, each 1 when it is not given."""
     ranges = header.split(b" ")[1:3]
     return sum(int(part.partition(b",")[2] or 1) for part in ranges)

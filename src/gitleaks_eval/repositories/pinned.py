@@ -36,7 +36,7 @@ def pinned_clone(
 
 
 def has_commit(path: Path, commit: str) -> bool:
-    """Whether a clone has a commit."""
+    """Return whether a clone has a commit."""
     try:
         return run_git(path, "cat-file", "-t", commit) == b"commit\n"
     except EvaluationError:
@@ -44,7 +44,7 @@ def has_commit(path: Path, commit: str) -> bool:
 
 
 def history_of(path: Path) -> frozenset[str]:
-    """The ids of the commits that HEAD of a clone has behind it, itself among them.
+    """Return the ids of the commits that HEAD of a clone has behind it, itself among them.
 
     Raises:
         EvaluationError: when git cannot read it.

@@ -1,11 +1,12 @@
 """The real repositories that the user names: paths, URLs and lists of them."""
 
+import hashlib
 import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from gitleaks_eval.core.documents import LARGEST_TEXT, named_path, read_input
 from gitleaks_eval.core.errors import InputError, unreadable
@@ -19,6 +20,8 @@ _REMOTE_HELPER = re.compile(r"[A-Za-z0-9_+.-]+::")
 _SCP_LIKE = re.compile(r"(?:[^/:@]+@)?([^/:@]+):.+", re.DOTALL)
 _NAMED = re.compile(r"([^/:@=\\.-][^/:@=\\]*)=(.+)", re.DOTALL)
 _NAME_LENGTH = 100
+# Of one host, at once.
+CLONES_AT_ONCE = 4
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
 # What folders of repositories are called, whatever is in them.
 _SAYS_NOTHING = {"", "bare", "checkout", "clone", "git", "mirror", "repo", "repository"}
@@ -33,7 +36,7 @@ class Named:
 
 
 def real_repositories(values: Sequence[str], base: Path, taken: Collection[str]) -> list[RealRepository]:
-    """The repositories that values of `--gitleaks-real-repo` name, each with a name that is not `taken`.
+    """Return the repositories that values of `--gitleaks-real-repo` name, each with a name that is not `taken`.
 
     Raises:
         InputError: as `read_sources` and `name_repositories`.
@@ -44,7 +47,7 @@ def real_repositories(values: Sequence[str], base: Path, taken: Collection[str])
 
 
 def read_sources(values: Sequence[str], base: Path) -> list[Named]:
-    """The paths and URLs that the values name, in order, each with its name where `NAME=` stands before it.
+    """Return the paths and URLs that the values name, in order, each with its name where `NAME=` stands before it.
 
     `@FILE` names a file with one a line, relative to the file's folder; its blank lines and those that start with `#`
     are skipped.
@@ -63,7 +66,7 @@ def read_sources(values: Sequence[str], base: Path) -> list[Named]:
 
 
 def name_repositories(sources: Sequence[Named], taken: Collection[str]) -> list[str]:
-    """A name for each source, the user's or one from its path, that no other has and that is fit for a file.
+    """Return a name for each source, the user's or one from its path, that no other has and that is fit for a file.
 
     Names differ by more than upper and lower case; where one from a path is taken, `-2`, `-3` follow.
 
@@ -88,7 +91,7 @@ def name_repositories(sources: Sequence[Named], taken: Collection[str]) -> list[
 
 
 def shown(source: str) -> str:
-    """A source as it may be shown: without a URL's user, password, query and fragment."""
+    """Return a source as it may be shown: without a URL's user, password, query and fragment."""
     if url := URL.fullmatch(source):
         address = re.split(r"[?#]", url[2], maxsplit=1)[0]
         host, slash, path = address.partition("/")
@@ -127,7 +130,7 @@ def _listed(path: Path) -> list[Named]:
 
 
 def list_lines(path: Path) -> list[tuple[int, str]]:
-    """The lines of a list that name a repository, each with its number.
+    """Return the lines of a list that name a repository, each with its number.
 
     Raises:
         InputError: when the file cannot be read, or names none.
@@ -201,3 +204,31 @@ def _stem(location: str) -> str:
 
 def _fit_name(text: str) -> str:
     return _UNSAFE.sub("-", text)[:_NAME_LENGTH].strip(".-")
+
+
+def local_path(location: str) -> Path | None:
+    """Return the folder of this machine that a location names, None for a URL of another kind."""
+    url = URL.fullmatch(location)
+    if url and url[1] == "file":
+        return Path(unquote(urlsplit(location).path))
+    return None if url or not os.path.isabs(location) else Path(location)  # noqa: PTH117 - it is no path yet
+
+
+def place_of(location: str) -> str:
+    """Return one text for one repository, however it is written: links are followed, credentials left out."""
+    local = local_path(location)
+    if local is None:
+        return shown(location).rstrip("/").removesuffix(".git")
+    return os.path.realpath(local).removesuffix(f"{os.sep}.git")
+
+
+def host_of(location: str) -> str:
+    """Return a hash of the host of a repository, fit for a file; empty for this machine."""
+    if local_path(location) is not None:
+        return ""
+    if URL.fullmatch(location):
+        host = urlsplit(location).hostname or ""
+    else:
+        scp = _SCP_LIKE.fullmatch(location)
+        host = scp[1] if scp else ""
+    return hashlib.sha256(host.lower().encode()).hexdigest()[:16]

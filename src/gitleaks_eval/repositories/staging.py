@@ -36,7 +36,7 @@ def stage(repository: Path, folder: Path) -> None:
 
 
 def staged_diff(repository: Path) -> tuple[str, ...]:
-    """The git command that shows, asked of the other repository, what is scanned once all of it is staged."""
+    """Return the git command that shows, asked of the other repository, what is scanned once all of it is staged."""
     if _has_index(repository):
         return (*_DIFF, "--cached")
     return (*_DIFF, "HEAD" if head_commit(repository) else _EMPTY_TREE)
@@ -65,5 +65,5 @@ def _staged_files(repository: Path) -> Iterator[tuple[int, bytes, bytes]]:
 
 
 def _has_index(repository: Path) -> bool:
-    """Whether something was ever staged there; a clone without a checkout has no index."""
+    """Return whether something was ever staged there; a clone without a checkout has no index."""
     return (repository / ".git" / "index").is_file()

@@ -37,7 +37,7 @@ IGNORE_FILES = frozenset(name for adapter in SCANNERS.values() for name in adapt
 
 
 def known_scanner(name: str, named_by: str) -> Adapter:
-    """The adapter of a scanner.
+    """Return the adapter of a scanner.
 
     Raises:
         InputError: when no scanner has this name; it lists those that are known.
@@ -49,7 +49,7 @@ def known_scanner(name: str, named_by: str) -> Adapter:
 
 
 def checked_version(text: str, named_by: str, adapter: Adapter = GITLEAKS) -> str:
-    """A version such as `8.30.1`, also when written `v8.30.1`.
+    """Return a version such as `8.30.1`, also when written `v8.30.1`.
 
     Raises:
         InputError: when the scanner has no such versions.
@@ -63,7 +63,7 @@ def checked_version(text: str, named_by: str, adapter: Adapter = GITLEAKS) -> st
 
 
 def scanner_and_version(text: str, named_by: str) -> tuple[Adapter, str]:
-    """What `betterleaks@1.4.0` names; a version alone is one of Gitleaks.
+    """Return what `betterleaks@1.4.0` names; a version alone is one of Gitleaks.
 
     Raises:
         InputError: as `known_scanner` and `checked_version`.
@@ -74,6 +74,6 @@ def scanner_and_version(text: str, named_by: str) -> tuple[Adapter, str]:
 
 
 def scanner_of_help(usage: str) -> Adapter | None:
-    """The scanner whose `--help` this is: it names the program, whatever the file is called."""
+    """Return the scanner whose `--help` this is: it names the program, whatever the file is called."""
     lines = usage.splitlines()
     return next((adapter for adapter in SCANNERS.values() if f"  {adapter.name} [command]" in lines), None)

@@ -63,7 +63,7 @@ class Adapter:
         return self.sources if numbers >= self.contents_since else replace(self.sources, contents=())
 
     def knows_short_fingerprints(self, version: str) -> bool:
-        """Whether this version takes entries of an ignore file without a commit; one that is not known does."""
+        """Return whether this version takes entries of an ignore file without a commit; one that is not known does."""
         numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
         return numbers is None or tuple(map(int, numbers.groups())) >= self.short_fingerprints_since
 

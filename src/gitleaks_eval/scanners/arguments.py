@@ -34,7 +34,7 @@ _NEVER_OF_GIT = ("--output", "--ext-diff", "--textconv", "--no-index")
 
 
 def read_arguments(text: str, named_by: str, mode: str = "git") -> tuple[str, ...]:
-    """The flags in a text, split as a shell does.
+    """Return the flags in a text, split as a shell does.
 
     Raises:
         InputError: when a quote is open, or a flag is one that we need, would call services, or fits no mode.
@@ -64,7 +64,7 @@ def log_options(flags: Sequence[str]) -> str | None:
 
 
 def decode_depth(flags: Sequence[str]) -> int | None:
-    """The decode depth in these flags, None where it is not named, or no number."""
+    """Return the decode depth in these flags, None where it is not named, or no number."""
     value = _value(flags, DECODE_DEPTH)
     return int(value) if value and value.isdecimal() else None
 

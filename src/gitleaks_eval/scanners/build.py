@@ -15,6 +15,7 @@ from gitleaks_eval.core.process import run_limited
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.repositories.git import git_environment
 from gitleaks_eval.scanners import GITLEAKS, SCANNERS, Adapter, Sources, scanner_of_help
+from gitleaks_eval.scanners.install import installed_binary
 
 PINNED_VERSION = "8.30.1"
 PROBE_SECONDS = 20
@@ -71,7 +72,7 @@ class ScannerBuild:
         return self.copy or self.path
 
     def changed(self) -> str | None:
-        """Why what has run may not be what was probed; None while it has the SHA-256 that it had then."""
+        """Return why what has run may not be what was probed; None while it has the SHA-256 that it had then."""
         try:
             if sha256_of(Path(self.program)) == self.sha256:
                 return None
@@ -81,7 +82,7 @@ class ScannerBuild:
         return f"the scanner {self.path} was changed during the run ({problem}); run again"
 
     def depth(self, wanted: int | None) -> int | None:
-        """The decode depth of a scan: the wanted one, else the default of this build.
+        """Return the decode depth of a scan: the wanted one, else the default of this build.
 
         Raises:
             EvaluationError: when one is wanted and this build cannot decode.
@@ -100,7 +101,7 @@ class ScannerBuild:
 
 
 def named_binary(path: Path, named_by: str) -> Path:
-    """The scanner that the user named by its path.
+    """Return the scanner that the user named by its path.
 
     Raises:
         InputError: when there is none that can be run.
@@ -142,8 +143,6 @@ def find_scanner(choice: ScannerChoice, progress: Callable[[str], None], private
 def _of_version(version: str, adapter: Adapter, progress: Callable[[str], None]) -> tuple[Path, str]:
     if (on_path := binary_on_path(adapter)) and _proves(on_path, version, adapter):
         return on_path, "PATH"
-    from gitleaks_eval.scanners.install import installed_binary  # noqa: PLC0415 - 12 ms for what downloads need
-
     return installed_binary(version, progress, adapter)
 
 
@@ -164,7 +163,7 @@ def _proves(path: Path, version: str, adapter: Adapter) -> bool:
 
 
 def binary_on_path(adapter: Adapter = GITLEAKS) -> Path | None:
-    """The scanner that the user's shell would run."""
+    """Return the scanner that the user's shell would run."""
     found = shutil.which(adapter.name)
     return Path(found).absolute() if found else None
 
@@ -224,7 +223,7 @@ def probe(path: Path, source: str, private: Path | None = None) -> ScannerBuild:
 
 
 def _private_copy(path: Path, folder: Path) -> Path | None:
-    """A copy of a binary that nobody else changes, or None where a copy would not be run as the binary is."""
+    """Return a copy of a binary that nobody else changes, or None where a copy would not be run as the binary is."""
     # A script may look for its program beside itself.
     if _is_script(path):
         return None
@@ -253,7 +252,7 @@ def _stated_version(path: Path, shown: str) -> str | None:
 
 
 def _built_version(path: Path, adapter: Adapter) -> str | None:
-    """The version in Go's build information: distributions and a plain `go install` state none."""
+    """Return the version in Go's build information: distributions and a plain `go install` state none."""
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
             return None

@@ -9,8 +9,8 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.repositories.cache import BuiltRepository, build_into
 from gitleaks_eval.scanners.limits import limits
 from gitleaks_eval.scanners.load_errors import Refused
-from gitleaks_eval.scanners.passed_over import unread_in
 from gitleaks_eval.scanners.scan import Scan, Scanner
+from gitleaks_eval.scanners.skipped_paths import unread_in
 from gitleaks_eval.scenarios.recipe import DEFAULT_BRANCH, Commit, Part, Recipe
 from gitleaks_eval.scenarios.secrets import DEFAULT_SEED, Secret, secret_kinds
 
@@ -98,7 +98,7 @@ def misreported(scan: Scan, planted: Iterable[Secret], commit: str) -> str | Non
 
 
 def _files_of(scan: Scan, secret: Secret) -> set[str]:
-    """The files in which a scan found a secret, by value."""
+    """Return the files in which a scan found a secret, by value."""
     # Rules up to 8.18 leave out the last character of a private key; in a short value it would matter.
     value = secret.value[:-1] if len(secret.value) > LONG_VALUE else secret.value
     return {finding["File"] for finding in scan.findings if value in finding["Secret"] or value in finding["Match"]}

@@ -15,7 +15,7 @@ def choose_configuration(
     invocation: Path,
     sources: Callable[[], Sources] = lambda: GITLEAKS.sources,
 ) -> Configuration:
-    """The configuration under test: as named, else what the scanner itself would take here.
+    """Return the configuration under test: as named, else what the scanner itself would take here.
 
     Args:
         named: the text that the user gave, the folder that it is relative to, and the option that gave it.
@@ -61,7 +61,7 @@ def _folders(root: Path) -> dict[str, Path]:
 
 
 def _sources_here(root: Path, sources: Callable[[], Sources]) -> Sources:
-    """The sources of the scanner, which has to be asked only where there is one that not all scanners know."""
+    """Return the sources of the scanner, which has to be asked only where there is one that not all scanners know."""
     known = [adapter.sources for adapter in SCANNERS.values()]
     variables = {name for one in known for name in one.paths} - set(GITLEAKS.sources.paths)
     variables |= {name for one in known for name in one.contents}

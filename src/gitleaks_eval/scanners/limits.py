@@ -19,7 +19,7 @@ _HARMLESS = {
 # What they leave out is named by fingerprints of findings that no planted secret has.
 # Where nothing that is planted is so old, so many, so large or by others, there may be more elsewhere.
 _BY_AMOUNT = re.compile(
-    r"(?:-n|-\d|--(?:max-count|skip|since|after|until|before|max-age|min-age|max-target|author|committer|grep))\b.*"
+    r"(?:-n|-\d|--(?:max-count|skip|since|after|until|before|max-age|min-age|max-target|author|committer|grep|invert-grep|all-match))\b.*"
 )
 _BY_FINGERPRINT = {"-i", "--gitleaks-ignore-path", "-b", "--baseline-path"}
 # Options of git log that take the next word as their value.

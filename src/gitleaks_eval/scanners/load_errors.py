@@ -38,7 +38,7 @@ class Refused(EvaluationError):  # noqa: N818 - as CheckFailed
 
 
 def is_refusal(message: str) -> bool:
-    """Whether an error says that the configuration under test cannot be loaded."""
+    """Return whether an error says that the configuration under test cannot be loaded."""
     return REFUSES in message or NO_REGEX in message
 
 

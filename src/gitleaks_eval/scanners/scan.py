@@ -57,6 +57,8 @@ _GIT_FAILED = re.compile(r"partial scan|stderr is not empty|git error encountere
 _NO_ARCHIVE = r"could (?:not )?read compressed file |error generating file fragments error=\"?zip: not a valid zip file"
 _FILES_FAILED = re.compile(rf" (?:FTL|ERR) (?!{_NO_ARCHIVE})|WRN skipping|partial scan")
 
+# A second core does not make the scan of so few bytes faster.
+SMALL_BYTES = 1 << 18
 Mode = Literal["git", "dir", "staged"]
 
 
@@ -127,7 +129,7 @@ class Scanner:
             return replace(self._scan(tree, _FILES_FAILED, obey_allow=obey_allow, cores=cores), files=files)
 
     def to_read(self, repository: BuiltRepository) -> Readable:
-        """What git says is there to read in this mode, asked with the log options that the scanner is given.
+        """Return what git says is there to read in this mode, asked with the log options that the scanner is given.
 
         Raises:
             EvaluationError: when git refuses the options, or cannot read the repository.
@@ -202,8 +204,13 @@ class Scanner:
         return ["git", str(source)] if is_new else ["detect", "--source", str(source)]
 
 
+def cores_beside_others(added_bytes: int) -> int | None:
+    """Return how many cores a scan of so many bytes may use beside other scans; None for all."""
+    return 1 if added_bytes < SMALL_BYTES else None
+
+
 def unread(scan: Scan, there: Readable) -> str | None:
-    """Why the scan cannot have read what git says is there, or None when it has.
+    """Return why the scan cannot have read what git says is there, or None when it has.
 
     Builds differ in what they count (upstream detect/git.go): a scan has to agree with one way of counting, whole. Of
     a scan of files they tell the bytes or nothing, and which files a configuration allows or a build takes for
@@ -238,7 +245,7 @@ def _private_folder(scratch: Path) -> Iterator[Path]:
 
 
 def _crash(done: Finished) -> str:
-    """How a scan ended that was neither finished nor refused: a refusal has a line of the log that says why."""
+    """Return how a scan ended that was neither finished nor refused: a refusal has a line of the log that says why."""
     if done.status < 0:
         return f"signal {-done.status}"
     said = _error_lines(done)
@@ -294,7 +301,7 @@ def _has(finding: Mapping[str, Any], required: Mapping[str, type]) -> bool:
 
 
 def kind_of_error(done: Finished) -> str:
-    """The kind of error that the scanner's log tells of, behind a colon; empty where it tells of none."""
+    """Return the kind of error that the scanner's log tells of, behind a colon; empty where it tells of none."""
     errors = _error_lines(done)
     kind = next((kind for pattern, kind in _KINDS_OF_ERROR if pattern.search(errors)), "an error of no known kind")
     said = words_of(load_error(errors)) if kind == _NOT_LOADED else ""

@@ -150,7 +150,7 @@ class _Judged:
     true: Container[LabelledPlace]
 
     def note(self, hidden: Sequence[Finding]) -> str:
-        """What is wrong with what hides these findings."""
+        """Return what is wrong with what hides these findings."""
         if not hidden:
             return DEAD
         secrets = {finding.get("Secret") for finding in hidden}
@@ -158,7 +158,7 @@ class _Judged:
         return WIDE if len(secrets) > 1 or any(place in self.true for place in places) else ""
 
     def absent(self, commits: Iterable[str]) -> frozenset[str]:
-        """Those of these ids that name no commit."""
+        """Return those of these ids that name no commit."""
         asked = [commit for commit in dict.fromkeys(commits) if _OBJECT_ID.fullmatch(commit)]
         names = [commit.encode() for commit in asked]
         found = contents_of(self.repository, names, LARGEST_FILE, self.seconds) if asked else ()

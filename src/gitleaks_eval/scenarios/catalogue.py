@@ -16,7 +16,7 @@ _ABOUT = {
 
 
 def as_markdown() -> str:
-    """The page of docs/, from ground truths and recipes.
+    """Return the page of docs/, from ground truths and recipes.
 
     Raises:
         InputError: when a shipped file is not there or invalid.
@@ -53,9 +53,9 @@ def _scenario(scenario: Scenario) -> Iterator[str]:
     yield ""
     yield "| Place | Rule | Severity |"
     yield "|---|---|---|"
-    for one in expected.findings:
-        place = markdown(f"{one.file_path}:{one.line_number}")
-        yield f"| {place} | `{one.rule_id}` | {one.expected_severity or '-'} |"
+    for finding in expected.findings:
+        place = markdown(f"{finding.file_path}:{finding.line_number}")
+        yield f"| {place} | `{finding.rule_id}` | {finding.expected_severity or '-'} |"
 
 
 def _commit(commit: Commit) -> str:

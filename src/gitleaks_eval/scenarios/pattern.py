@@ -6,6 +6,7 @@ The random stream is SHA-256 in counter mode, because no library promises that i
 
 import hashlib
 import string
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -45,7 +46,7 @@ class PatternError(ValueError):
 
 
 def generate(pattern: str, seed: str) -> str:
-    """The value that `pattern` and `seed` name.
+    """Return the value that `pattern` and `seed` name.
 
     Raises:
         PatternError: when the pattern is malformed or holds anything unbounded.
@@ -66,7 +67,7 @@ def random_stream(seed: str) -> Iterator[int]:
     counter = 0
     while True:
         block = hashlib.sha256(f"{seed}\0{counter}".encode()).digest()
-        yield from (int.from_bytes(block[i : i + 4], "big") for i in range(0, 32, 4))
+        yield from struct.unpack(">8I", block)
         counter += 1
 
 
@@ -76,13 +77,17 @@ def _chooser(seed: str) -> Choose:
     def choose(options: int) -> int:
         # Rejection keeps the choice even; a plain remainder would prefer the first options.
         limit = (1 << 32) - (1 << 32) % options
-        return next(number for number in stream if number < limit) % options
+        number = next(stream)
+        while number >= limit:
+            number = next(stream)
+        return number % options
 
     return choose
 
 
 def _one_of(alphabet: str) -> Node:
-    return Node(lambda choose: alphabet[choose(len(alphabet))])
+    size = len(alphabet)
+    return Node(lambda choose: alphabet[choose(size)])
 
 
 def _literal(text: str) -> Node:
@@ -98,8 +103,9 @@ def _alternatives(nodes: list[Node]) -> Node:
 
 
 def _repeated(node: Node, least: int, most: int) -> Node:
+    make = node.make
     return Node(
-        lambda choose: "".join(node.make(choose) for _ in range(least + choose(most - least + 1))),
+        lambda choose: "".join([make(choose) for _ in range(least + choose(most - least + 1))]),
         1 + most * node.steps,
     )
 

@@ -27,7 +27,7 @@ class Window:
         return self.path.endswith("/") or not self.path
 
     def holds(self, line: int, rule_id: str) -> bool:
-        """Whether a finding of a file that it is about stands in it."""
+        """Return whether a finding of a file that it is about stands in it."""
         return self.rule_id in {ANY_RULE, rule_id} and (not self.first or self.first <= line <= self.last)
 
 
@@ -46,17 +46,15 @@ class Places:
         above = (path, *(path[: at + 1] for at, letter in enumerate(path) if letter == "/"), "")
         return any(window.holds(line, rule_id) for name in above for window in self.windows.get(name, ()))
 
-    def texts(self) -> set[str]:
-        """The paths and rule ids that are named."""
-        loose = (window for windows in self.windows.values() for window in windows)
-        named = [(path, rule_id) for path, _, rule_id in self.exact] + [(one.path, one.rule_id) for one in loose]
-        return {text for both in named for text in both}
+    def paths(self) -> set[str]:
+        """Return the paths that are named."""
+        return {path for path, _, _ in self.exact}.union(self.windows)
 
     def shown_as(self, shown: Callable[[str], str]) -> "Places":
-        """The same with other texts for paths and rule ids."""
-        exact = frozenset((shown(path), line, shown(rule_id)) for path, line, rule_id in self.exact)
+        """Return the same with other texts for paths."""
+        exact = frozenset((shown(path), line, rule_id) for path, line, rule_id in self.exact)
         windows = {
-            shown(path): tuple(replace(one, path=shown(path), rule_id=shown(one.rule_id)) for one in listed)
+            shown(path): tuple(replace(window, path=shown(path)) for window in listed)
             for path, listed in self.windows.items()
         }
         return Places(exact, windows)
@@ -67,7 +65,7 @@ class Places:
 
 
 def places_of(windows: Iterable[Window]) -> Places:
-    """The places in these windows."""
+    """Return the places in these windows."""
     exact, loose = set(), dict[str, list[Window]]()
     for window in windows:
         if window.rule_id != ANY_RULE and window.first and window.first == window.last and not window.is_folder:

@@ -74,7 +74,7 @@ class Recipe:
     remote: str = ""
 
     def of_run(self, seed: str) -> "Recipe":
-        """The recipe with the secrets of a run with this seed."""
+        """Return the recipe with the secrets of a run with this seed."""
         return replace(self, secrets={name: secret.of_run(seed) for name, secret in self.secrets.items()})
 
 
@@ -120,7 +120,7 @@ def parse_recipe(content: bytes, source: str) -> Recipe:
 
 
 def _amount(commits: tuple[Commit, ...], lengths: Mapping[str, int]) -> int:
-    """How much the files of all commits hold, or less, with values of these lengths."""
+    """Return how much the files of all commits hold, or less, with values of these lengths."""
     parts = (part for commit in commits for content in commit.write.values() for part in content)
     return sum(
         part.repeat
@@ -272,5 +272,5 @@ def _fits_git(date: datetime) -> bool:
 
 
 def _as_bytes(path: str) -> bytes:
-    r"""The bytes that git stores; `\xE9` in a path is that byte, for names that are not UTF-8."""
+    r"""Return the bytes that git stores; `\xE9` in a path is that byte, for names that are not UTF-8."""
     return re.sub(rb"\\x([0-9A-Fa-f]{2})", lambda match: bytes.fromhex(match[1].decode()), path.encode("utf-8"))

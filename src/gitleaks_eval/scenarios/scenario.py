@@ -11,7 +11,6 @@ from gitleaks_eval.core.documents import LARGEST_TEXT, named_path, read_json
 from gitleaks_eval.core.errors import InputError, unreadable
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.core.schema import schema_problems
-from gitleaks_eval.scenarios.masking import Masks
 from gitleaks_eval.scenarios.places import ANY_RULE, Places, Window
 
 SUITES = ("core", "edge")
@@ -94,22 +93,16 @@ class Expected:
         """Short, because pytest shows fixtures in tracebacks."""
         return f"<Expected {self.total_secrets} secrets>"
 
-    def texts(self) -> set[str]:
-        """The paths and rule ids that are named."""
-        places = {text for finding in self.findings for text in (finding.file_path, finding.rule_id)}
-        return places.union(self.files_with_secrets_list, self.rule_ids, self.secrets_by_rule)
+    def paths(self) -> set[str]:
+        """Return the paths that are named."""
+        return {finding.file_path for finding in self.findings}.union(self.files_with_secrets_list)
 
     def shown_as(self, shown: Callable[[str], str]) -> "Expected":
-        """The same with other texts for paths and rule ids, in the same order."""
+        """Return the same with other texts for paths, in the same order."""
         return replace(
             self,
-            rule_ids=tuple(map(shown, self.rule_ids)),
             files_with_secrets_list=tuple(map(shown, self.files_with_secrets_list)),
-            secrets_by_rule={shown(rule): count for rule, count in self.secrets_by_rule.items()},
-            findings=tuple(
-                replace(finding, file_path=shown(finding.file_path), rule_id=shown(finding.rule_id))
-                for finding in self.findings
-            ),
+            findings=tuple(replace(finding, file_path=shown(finding.file_path)) for finding in self.findings),
         )
 
 
@@ -120,11 +113,10 @@ class Corpus:
     `source` is the folder or git repository to scan, `how` says what becomes of it (`committed to a temporary
     repository`); of a git repository the whole history is scanned where the labels are about it (`has_history`), else
     HEAD. At a place in `clean` the labels say that nothing is to be found; at one in `tolerated` a finding is neither
-    expected nor unexpected. `masks` are for paths that hold a secret that the truth knows, or seem to hold a token: the
-    scenario's `expected` names them masked, whether or not a scanner finds it. `truth` is the same with its paths as
-    they are, `values` are the secrets that it knows, and `words` what may be one. Truth about one commit of a
-    repository names both, `repository` and `commit`; then `left_out` are its findings (commit, file, line, rule) that
-    are neither expected nor unexpected.
+    expected nor unexpected. `values` are the secrets that the truth knows, and the words of labelled lines that may be
+    secrets: the scenario's `expected` names paths without them, `truth` is the same with its paths as they are. Truth
+    about one commit of a repository names both, `repository` and `commit`; then `left_out` are its findings (commit,
+    file, line, rule) that are neither expected nor unexpected.
     """
 
     kind: str
@@ -133,10 +125,8 @@ class Corpus:
     clean: Places = field(default_factory=Places)
     tolerated: Places = field(default_factory=Places)
     has_history: bool = False
-    masks: Masks = field(default_factory=Masks)
     truth: Expected | None = field(default=None, repr=False)
     values: frozenset[str] = field(default=frozenset(), repr=False)
-    words: frozenset[str] = field(default=frozenset(), repr=False)
     repository: "RealRepository | None" = None
     commit: str = ""
     left_out: frozenset[tuple[str, str, int, str]] = frozenset()
@@ -169,7 +159,7 @@ class Scenario:
         return self.corpus.truth if self.corpus and self.corpus.truth else self.expected
 
     def shown_as(self, shown: Callable[[str], str]) -> "Scenario":
-        """The same with the paths and rule ids of its truth, and of what it calls clean, shown so."""
+        """Return the same with the paths of its truth, and of what it calls clean, shown so."""
         corpus = self.corpus
         if corpus:
             corpus = replace(corpus, clean=corpus.clean.shown_as(shown))
@@ -208,7 +198,7 @@ def load_scenarios(sources: Iterable[str], base: Path, analyses: Path | None = N
 
 
 def scenario_folders(source: str, base: Path) -> tuple[Path, Path]:
-    """The folders of ground truths and of recipes that a source names.
+    """Return the folders of ground truths and of recipes that a source names.
 
     Raises:
         InputError: when it is neither a suite nor a folder.
@@ -293,12 +283,16 @@ class RealRepository:
 
 
 def pool_notes(scenarios: Iterable[Scenario]) -> list[str]:
-    """What is to be said of each truth that people have made of what candidates reported."""
-    return [f"corpus  {one.name}  {one.corpus.how}" for one in scenarios if one.corpus and one.corpus.commit]
+    """Return what is to be said of each truth that people have made of what candidates reported."""
+    return [
+        f"corpus  {scenario.name}  {scenario.corpus.how}"
+        for scenario in scenarios
+        if scenario.corpus and scenario.corpus.commit
+    ]
 
 
 def corpus_sha256(scenarios: Sequence[Scenario]) -> str:
-    """One hash of all ground truths and recipes: reports with the same one are about the same truth."""
+    """Return one hash of all ground truths and recipes: reports with the same one are about the same truth."""
     digest = hashlib.sha256()
     for scenario in scenarios:
         for content in _truth(scenario):

@@ -47,13 +47,13 @@ class Secret:
 
 @cache
 def secret_kinds() -> dict[str, SecretKind]:
-    """The shipped kinds by name."""
+    """Return the shipped kinds by name."""
     kinds = json.loads(KINDS_FILE.read_text(encoding="utf-8"))
     return {name: SecretKind(**kind) for name, kind in kinds.items()}
 
 
 def preview(value: str) -> str:
-    """A mask that helps nobody to guess the secret: at most the public prefix of its kind, never its length."""
+    """Return a mask that helps nobody to guess the secret: at most the public prefix of its kind, never its length."""
     prefix = next(
         (kind.prefix for kind in secret_kinds().values() if kind.prefix and value.startswith(kind.prefix)), ""
     )
@@ -61,7 +61,7 @@ def preview(value: str) -> str:
 
 
 def reveals(text: str, secrets: frozenset[str]) -> bool:
-    """Whether `text` holds eight consecutive characters of a secret beyond its public prefix."""
+    """Return whether `text` holds eight consecutive characters of a secret beyond its public prefix."""
     for value in secrets:
         secret = value.removeprefix(preview(value).removesuffix(MASK))
         if secret and any(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from glob import escape
 
-from gitleaks_eval.config.beside import Approval
+from gitleaks_eval.config.eval_file import Approval
 from gitleaks_eval.scenarios.secrets import MASK
 from gitleaks_eval.scoring.real_differences import Group
 
@@ -13,14 +13,14 @@ Pins = tuple[str | None, str | None]
 
 
 def approved(found: Iterable[Group], approvals: Sequence[Approval], pins: Callable[[str], Pins]) -> dict[Group, str]:
-    """The groups that approvals for these two candidates cover, each with the reasons.
+    """Return the groups that approvals for these two candidates cover, each with the reasons.
 
     A group is covered when each of its repositories is: approving it in one says nothing of another. `pins` are the
     identities of both candidates in a repository.
     """
     covered = {}
     for group in found:
-        about = [one for one in approvals if _is_about(one, group)]
+        about = [approval for approval in approvals if _is_about(approval, group)]
         by_repository = [
             next((one.reason for one in about if _is_in(one, name, pins(name))), None) for name in group.repositories
         ]

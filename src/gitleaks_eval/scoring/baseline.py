@@ -35,33 +35,33 @@ _OPTIONAL = {*_REPORTED, "labelled"}
 _COUNTS = ("expected", "unlisted_detected", "unlisted_missed", "unlisted_unexpected")
 
 
-def baseline_json(one: Evaluated, coverage: Mapping[str, Any] | None = None) -> bytes:
-    """A complete run as a baseline, a finding a line; it follows schemas/baseline.schema.json.
+def baseline_json(evaluated: Evaluated, coverage: Mapping[str, Any] | None = None) -> bytes:
+    """Return a complete run as a baseline, a finding a line; it follows schemas/baseline.schema.json.
 
     `coverage` is that of its evaluation report, None where none was asked for.
     """
     document = {
         "kind": KIND,
         "schema_version": SUPPORTED_SCHEMA,
-        "scanner": {name: _without_folder(one.scanner[name]) for name in _SCANNER if name in one.scanner},
-        "corpus_sha256": one.corpus_sha256,
-        "score": one.score,
-        "decision": one.decision,
-        "guarded_decision": one.guarded_decision,
-        "corpora": sorted(one.corpora),
-        "config_lint": {check_id: sorted(faults) for check_id, faults in sorted(one.lint.items())},
+        "scanner": {name: _without_folder(evaluated.scanner[name]) for name in _SCANNER if name in evaluated.scanner},
+        "corpus_sha256": evaluated.corpus_sha256,
+        "score": evaluated.score,
+        "decision": evaluated.decision,
+        "guarded_decision": evaluated.guarded_decision,
+        "corpora": sorted(evaluated.corpora),
+        "config_lint": {check_id: sorted(faults) for check_id, faults in sorted(evaluated.lint.items())},
         **({"coverage": small_survey(coverage)} if coverage else {}),
     }
     lists = {
         "scenarios": [
-            {"name": name, **{count: getattr(one.matchings[name], count) for count in _COUNTS}}
-            for name in sorted(one.matchings)
+            {"name": name, **{count: getattr(evaluated.matchings[name], count) for count in _COUNTS}}
+            for name in sorted(evaluated.matchings)
         ],
-        "checks": _checks(one.outcomes),
+        "checks": _checks(evaluated.outcomes),
         "findings": [
             {"scenario": name, **_finding(match)}
-            for name in sorted(one.matchings)
-            for match in sorted(one.matchings[name].matches, key=_order)
+            for name in sorted(evaluated.matchings)
+            for match in sorted(evaluated.matchings[name].matches, key=_order)
         ],
     }
     lines = json.dumps(json_value(document), indent=2, allow_nan=False).removesuffix("\n}")
@@ -71,26 +71,28 @@ def baseline_json(one: Evaluated, coverage: Mapping[str, Any] | None = None) -> 
     return f"{lines}\n}}\n".encode("ascii")
 
 
-def save_baseline(path: Path, one: Evaluated, *, partial: bool, coverage: Mapping[str, Any] | None = None) -> None:
+def save_baseline(
+    path: Path, evaluated: Evaluated, *, partial: bool, coverage: Mapping[str, Any] | None = None
+) -> None:
     """Write a run as a baseline.
 
     Raises:
         InputError: when it is not of a complete run, or something else came to stand there.
         OSError: when it cannot be written.
     """
-    if partial or one.has_errors:
+    if partial or evaluated.has_errors:
         raise InputError("a baseline is of a complete run, and this one is not")
     refuse_other_file(path, "--gitleaks-save-baseline")
-    write_atomically(path, baseline_json(one, coverage))
+    write_atomically(path, baseline_json(evaluated, coverage))
 
 
 def is_baseline(document: object) -> bool:
-    """Whether a document says that it is such a baseline."""
+    """Return whether a document says that it is such a baseline."""
     return isinstance(document, dict) and document.get("kind") == KIND
 
 
 def evaluated_from_baseline(document: Any, source: str) -> Evaluated:
-    """A baseline as a side of a comparison; `source` is its path, and how it is named.
+    """Return a baseline as a side of a comparison; `source` is its path, and how it is named.
 
     Raises:
         InputError: when it is of another schema version, or not as `baseline_json` writes it.
@@ -141,7 +143,7 @@ def refuse_other_file(path: Path, option: str) -> None:
 
 
 def _without_folder(value: object) -> object:
-    """A configuration is named relative to rootdir; one from elsewhere has a path of this machine."""
+    """Return the name of a configuration without a folder of this machine; names below rootdir are relative."""
     if not isinstance(value, str):
         return value
     return " > ".join(PurePath(name).name if PurePath(name).is_absolute() else name for name in value.split(" > "))
@@ -171,7 +173,7 @@ def _order(match: Match) -> tuple[str, int, str, str]:
 
 
 def _finding(match: Match) -> dict[str, Any]:
-    """A match without what follows from the rest: most are as expected."""
+    """Return a match without what follows from the rest: most are as expected."""
     fields = match._asdict()
     for name, other in _REPORTED.items():
         if fields[name] == (None if match.status == MISSED else fields[other]):

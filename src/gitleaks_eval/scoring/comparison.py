@@ -7,12 +7,12 @@ from operator import not_
 from typing import Any, NamedTuple
 
 from gitleaks_eval.analysis.matching import alias_of
-from gitleaks_eval.config.beside import Upgrade
+from gitleaks_eval.config.eval_file import Upgrade
 from gitleaks_eval.core.text import few
 from gitleaks_eval.scenarios.places import Place
 from gitleaks_eval.scoring.differences import CheckChange, Difference, Differences, find_differences
 from gitleaks_eval.scoring.evaluated import BADNESS, CheckKey, Evaluated
-from gitleaks_eval.scoring.excuses import SPEED, explains, fails_by_loss
+from gitleaks_eval.scoring.expected_failures import SPEED, explains, fails_by_loss
 from gitleaks_eval.scoring.real_differences import Real
 from gitleaks_eval.scoring.surveyed import Moves, moves
 
@@ -103,7 +103,7 @@ def compare(
 def neighbours(
     candidates: Iterable[Evaluated], real: Callable[[str, str], Real] = lambda _before, _after: NO_REAL
 ) -> list[Pair]:
-    """Each candidate against the one before it: between which two of many something changed."""
+    """Return each candidate against the one before it: between which two of many something changed."""
     return [
         replace(compare(before, after, real=real(before.name, after.name)), neighbour=True)
         for before, after in pairwise(candidates)
@@ -172,22 +172,22 @@ def _judge(baseline: Evaluated, candidate: Evaluated, changed: _Changed) -> tupl
 
 
 def are_one_build(baseline: Evaluated, candidate: Evaluated) -> bool:
-    """Whether both are the same version of the same scanner: then nothing but the user's own wishes differs."""
+    """Return whether both are the same version of the same scanner: then nothing but the user's own wishes differs."""
     return are_one_scanner(baseline.scanner, candidate.scanner)
 
 
 def failing_verdicts(*, accepts_review: bool) -> frozenset[str]:
-    """The verdicts with which a comparison must not end well; with `accepts_review` a REVIEW does."""
+    """Return the verdicts with which a comparison must not end well; with `accepts_review` a REVIEW does."""
     return frozenset({REGRESSION, INCOMPLETE} if accepts_review else {REGRESSION, INCOMPLETE, REVIEW})
 
 
 def are_one_scanner(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether the `scanner` of two reports is the same version of the same scanner."""
+    """Return whether the `scanner` of two reports is the same version of the same scanner."""
     return all(one[name] == other[name] for name in ("name", "version"))
 
 
 def _new_silent_rules(baseline: Evaluated, candidate: Evaluated) -> list[str]:
-    """The rules of the candidate's user that never fire, and did not fail for the baseline."""
+    """Return the rules of the candidate's user that never fire, and did not fail for the baseline."""
     if baseline.surveyed is None or candidate.surveyed is None:
         return []
     silent = {name for name, fires in baseline.surveyed.rules.items() if not fires}
@@ -232,7 +232,7 @@ def _changed_checks(
         for key, outcome in candidate.items()
         if key in baseline and BADNESS[baseline[key]] != BADNESS[outcome]
     ]
-    is_worse = [BADNESS[one.candidate_outcome] > BADNESS[one.outcome] for one in changes]
+    is_worse = [BADNESS[change.candidate_outcome] > BADNESS[change.outcome] for change in changes]
     return tuple(compress(changes, is_worse)), tuple(compress(changes, map(not_, is_worse)))
 
 

@@ -69,7 +69,7 @@ class Differences:
     def excusing(
         self, obeyed: Mapping[str, Collection[Place]], accepted: Mapping[str, Collection[Place]]
     ) -> "Differences":
-        """The same, where what is lost at these places of a scenario is a matter of review, or accepted."""
+        """Return the same, where what is lost at these places of a scenario is a matter of review, or accepted."""
         forgiven = self._lost_at(accepted)
         return replace(self, by_obeying=self._lost_at(obeyed) - forgiven, accepted=forgiven)
 
@@ -81,15 +81,15 @@ class Differences:
         )
 
     def regressing(self) -> tuple[Difference, ...]:
-        """What is lost, not accepted and no matter of review."""
+        """Return what is lost, not accepted and no matter of review."""
         return tuple(one for one in self.lost if one not in self.by_obeying and one not in self.accepted)
 
     def losing(self) -> frozenset[str]:
-        """The scenarios in which something of that is lost."""
+        """Return the scenarios in which something of that is lost."""
         return frozenset(one.scenario for one in self.regressing())
 
     def forgiven(self) -> frozenset[str]:
-        """The scenarios in which only what is accepted is lost."""
+        """Return the scenarios in which only what is accepted is lost."""
         return frozenset(one.scenario for one in self.accepted) - self.losing()
 
     def to_review(self) -> frozenset[str]:
@@ -99,18 +99,20 @@ class Differences:
 
 
 _NO_KINDS = {"left_out", "uncompared", "by_obeying", "accepted"}
-DIFFERENCES = tuple(one.name for one in fields(Differences) if one.name not in _NO_KINDS)
+DIFFERENCES = tuple(field.name for field in fields(Differences) if field.name not in _NO_KINDS)
 
 
 def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, Matching]) -> Differences:
-    """The findings that differ in the scenarios that both have, by name of scenario."""
+    """Return the findings that differ in the scenarios that both have, by name of scenario."""
     found: defaultdict[str, list[Difference]] = defaultdict(list)
     left_out: list[str] = []
     uncompared: set[str] = set()
     for name in sorted(baseline.keys() & candidate.keys()):
         truths = _truth(baseline[name]), _truth(candidate[name])
         unshared = truths[0].keys() ^ truths[1].keys()
-        if any(one.status not in {EXACT, UNEXPECTED} and _place(one) in unshared for one in candidate[name].matches):
+        if any(
+            match.status not in {EXACT, UNEXPECTED} and _place(match) in unshared for match in candidate[name].matches
+        ):
             uncompared.add(name)
         for kind, difference in _different_findings(name, baseline[name], candidate[name], unshared):
             found[kind].append(difference)
@@ -126,7 +128,7 @@ def find_differences(baseline: Mapping[str, Matching], candidate: Mapping[str, M
 def _different_findings(
     scenario: str, baseline: Matching, candidate: Matching, unshared: Collection[Place]
 ) -> Iterator[tuple[str, Difference]]:
-    """Each finding that differs, with what that means; a finding may be two kinds of difference.
+    """Yield each finding that differs, with what that means; a finding may be two kinds of difference.
 
     `unshared` are the places where only one of the two truths expects a finding: nothing there is compared.
     """
@@ -227,5 +229,5 @@ def _severity(old: Match | None, new: Match | None) -> str | None:
 
 
 def _unlisted(matching: Matching) -> int:
-    """How many secrets a ground truth only counts: it expects them without saying where."""
+    """Return how many secrets a ground truth only counts: it expects them without saying where."""
     return matching.unlisted_detected + matching.unlisted_missed

@@ -55,11 +55,11 @@ class Evaluated:
     survey_failures: tuple[str, ...] = ()
 
     def planted(self) -> Metrics:
-        """The metrics of the scenarios whose secrets are planted; those of corpora are never mixed with them."""
+        """Return the metrics of the scenarios whose secrets are planted; those of corpora are never mixed with them."""
         return make_metrics({name: one for name, one in self.matchings.items() if name not in self.corpora})
 
     def of_corpora(self) -> Metrics:
-        """The metrics of the corpora."""
+        """Return the metrics of the corpora."""
         return make_metrics({name: one for name, one in self.matchings.items() if name in self.corpora})
 
 
@@ -80,7 +80,7 @@ def lint_faults(config: str | None, found: Iterable[tuple[str, Any]]) -> dict[st
 
 
 def comparability(baseline: Evaluated, corpus_sha256: str) -> list[str]:
-    """What makes a saved baseline only partly comparable with a run on the corpus with this hash."""
+    """Return what makes a saved baseline only partly comparable with a run on the corpus with this hash."""
     if baseline.corpus_sha256 == corpus_sha256:
         return []
     hashes = f"sha256 {baseline.corpus_sha256[:12]} of {baseline.name}, now {corpus_sha256[:12]}"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from gitleaks_eval.config.beside import Approval
+from gitleaks_eval.config.eval_file import Approval
 from gitleaks_eval.core.text import numbered
 from gitleaks_eval.scoring.approvals import approved
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE
@@ -51,12 +51,12 @@ class RepositoryRow(NamedTuple):
     @property
     def problems(self) -> list[str]:
         """Why it is not compared whole, each reason once; empty where it is."""
-        return list(dict.fromkeys(one.problem for one in self.pairs if one.real is None))
+        return list(dict.fromkeys(pair.problem for pair in self.pairs if pair.real is None))
 
     @property
     def differs(self) -> bool:
         """Whether anything differs for any pair."""
-        return any(one.real is not None and one.real.differs for one in self.pairs)
+        return any(pair.real is not None and pair.real.differs for pair in self.pairs)
 
 
 class Cause(NamedTuple):
@@ -87,14 +87,16 @@ class _Groups:
 
     def add(self, number: int, name: str, differences: Iterable[RealDifference]) -> None:
         """Count the differences of a repository."""
-        for one in differences:
-            group = self.found.setdefault((one.kind, one.rule_id, one.candidate_rule_id, one.cause), _Group())
-            group.count += one.count
-            group.in_head += one.count * one.in_head
+        for difference in differences:
+            group = self.found.setdefault(
+                (difference.kind, difference.rule_id, difference.candidate_rule_id, difference.cause), _Group()
+            )
+            group.count += difference.count
+            group.in_head += difference.count * difference.in_head
             group.names[number] = name
 
     def groups(self) -> list[Group]:
-        """All of them: HEAD before history, the largest first."""
+        """Return all of them: HEAD before history, the largest first."""
         made = [
             Group(*key, tuple(one.names[number] for number in sorted(one.names)), one.count, one.in_head)
             for key, one in self.found.items()
@@ -148,12 +150,12 @@ class Tally:
             self._production.add(row.number, row.repository, pair.real.production.differences)
 
     def groups(self) -> list[Group]:
-        """All differences by kind, rule and cause; of what differs in production alone, those too."""
+        """Return all differences by kind, rule and cause; of what differs in production alone, those too."""
         raw, production = self._raw.groups(), self._production.groups()
         return raw + [one for one in production if _key(one) not in self._raw.found]
 
     def reasons(self, approved: int) -> Iterator[str]:
-        """What the verdict says, the most urgent first; `approved` is how many findings are."""
+        """Yield what the verdict says, the most urgent first; `approved` is how many findings are."""
         if self.unfinished:
             yield f"{len(self.unfinished)} of {self.total} repositories could not be compared"
         if self.truth_lost:
@@ -167,7 +169,7 @@ class Tally:
             yield f"{approved} of them approved"
 
     def judged(self, approvals: Sequence[Approval], identities: tuple[str, str]) -> "Judged":
-        """The verdict, where these approvals hold for the two candidates of these identities."""
+        """Return the verdict, where these approvals hold for the two candidates of these identities."""
         groups = self.groups()
         return Judged(self, groups, approved(groups, approvals, lambda _: identities))
 
@@ -182,8 +184,8 @@ def _repositories(found: Counter[bool], what: str) -> Iterator[str]:
         yield f"{what} in {numbered(found.total(), 'repository', 'repositories')} ({', '.join(parts)})"
 
 
-def _key(one: Group) -> tuple[str, str, str | None, str | None]:
-    return one.kind, one.rule_id, one.candidate_rule_id, one.cause
+def _key(group: Group) -> tuple[str, str, str | None, str | None]:
+    return group.kind, group.rule_id, group.candidate_rule_id, group.cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,16 +203,16 @@ class Judged:
             return INCOMPLETE
         if self.tally.truth_lost:
             return REGRESSION
-        return REVIEW if any(one not in self.approved for one in self.groups) else SAFE
+        return REVIEW if any(group not in self.approved for group in self.groups) else SAFE
 
     def reasons(self) -> list[str]:
-        """Why it is that verdict."""
+        """Return why it is that verdict."""
         found = list(self.tally.reasons(sum(one.count for one in self.approved)))
         same = f"nothing differs in {numbered(self.tally.compared, 'repository', 'repositories')}"
         return found if self.groups or not self.tally.compared else [*found, same]
 
     def causes(self) -> list[Cause]:
-        """The largest causes of what nobody has approved, HEAD first."""
+        """Return the largest causes of what nobody has approved, HEAD first."""
         together: dict[tuple[str, str | None], list[Group]] = {}
         for one in self.groups:
             if one not in self.approved:
@@ -219,15 +221,15 @@ class Judged:
             Cause(
                 kind,
                 cause,
-                tuple(dict.fromkeys(one.rule_id for one in groups)),
-                sum(one.count for one in groups),
-                sum(one.in_head for one in groups),
-                len({name for one in groups for name in one.repositories}),
+                tuple(dict.fromkeys(group.rule_id for group in groups)),
+                sum(group.count for group in groups),
+                sum(group.in_head for group in groups),
+                len({name for group in groups for name in group.repositories}),
             )
             for (kind, cause), groups in together.items()
         ]
         return sorted(found, key=_largest)[:CAUSES_AT_MOST]
 
 
-def _largest(one: Cause) -> tuple[Any, ...]:
-    return -one.in_head, -one.findings, KINDS.index(one.kind), one.cause or ""
+def _largest(cause: Cause) -> tuple[Any, ...]:
+    return -cause.in_head, -cause.findings, KINDS.index(cause.kind), cause.cause or ""

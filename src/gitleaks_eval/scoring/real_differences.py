@@ -101,12 +101,12 @@ class RealComparison:
         return bool(self.differences or (self.production and self.production.differences))
 
     def of(self, kind: str) -> list[RealDifference]:
-        """The differences of a kind."""
-        return [one for one in self.differences if one.kind == kind]
+        """Return the differences of a kind."""
+        return [difference for difference in self.differences if difference.kind == kind]
 
     def count(self, kind: str) -> int:
-        """How many findings differ in this way."""
-        return sum(one.count for one in self.differences if one.kind == kind)
+        """Return how many findings differ in this way."""
+        return sum(difference.count for difference in self.differences if difference.kind == kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Real:
     approved: Mapping[Group, str] = field(default_factory=dict)
 
     def groups(self) -> list[Group]:
-        """All differences by kind, rule and cause; of what differs in production alone, those too."""
+        """Return all differences by kind, rule and cause; of what differs in production alone, those too."""
         raw = groups(self.compared)
         known = {(one.kind, one.rule_id, one.candidate_rule_id, one.cause) for one in raw}
         production = groups(one.production for one in self.compared if one.production)
@@ -148,13 +148,13 @@ class Real:
         return raw + only
 
     def to_review(self) -> list[Group]:
-        """The groups that nobody has approved."""
-        return [one for one in self.groups() if one not in self.approved]
+        """Return the groups that nobody has approved."""
+        return [group for group in self.groups() if group not in self.approved]
 
     def reasons(self) -> Iterator[str]:
-        """What the verdict says of them."""
+        """Yield what the verdict says of them."""
         for kind in KINDS:
-            found = [one for one in self.groups() if one.kind == kind]
+            found = [group for group in self.groups() if group.kind == kind]
             if found:
                 names = sorted({name for one in found for name in one.repositories})
                 few = ", ".join([*names[:3], *["…"] * (len(names) > 3)])
@@ -185,8 +185,8 @@ def changes(
     return same, found
 
 
-def _spot(one: RealFinding) -> tuple[Any, ...]:
-    return one.commit, one.path_key, one.line_number
+def _spot(real_finding: RealFinding) -> tuple[Any, ...]:
+    return real_finding.commit, real_finding.path_key, real_finding.line_number
 
 
 Key = Callable[[RealFinding], tuple[Any, ...]]
@@ -230,8 +230,8 @@ def still_reported(
     """For what is lost or new, the rule under which the other side reports the same value in the same place."""
     rules: dict[str, dict[tuple[Any, ...], str]] = {LOST: {}, NEW: {}}
     for kind, findings in ((LOST, candidate), (NEW, baseline)):
-        for one in findings:
-            rules[kind].setdefault((*_spot(one), one.value), one.rule_id)
+        for finding in findings:
+            rules[kind].setdefault((*_spot(finding), finding.value), finding.rule_id)
     causes = {}
     for change in found:
         if change.kind in rules and (rule := rules[change.kind].get((*_spot(change.finding), change.finding.value))):
@@ -246,7 +246,7 @@ def suppressed(
 
     `raw` are the findings of both sides when nothing is obeyed that hides some.
     """
-    there = [{(*_spot(one), one.rule_id, one.value) for one in findings} for findings in raw]
+    there = [{(*_spot(finding), finding.rule_id, finding.value) for finding in findings} for findings in raw]
     causes = {}
     for change in found:
         one, other = change.finding, int(change.kind == LOST)
@@ -263,11 +263,17 @@ def folded(found: Iterable[Change], causes: Mapping[Change, str]) -> tuple[RealD
         rules = (one.rule_id, new.rule_id if new else None)
         together[change.kind, one.value, rules, causes.get(change), one.in_head].append(change)
     rows = [_row(group, causes) for group in together.values()]
-    return tuple(sorted(rows, key=lambda one: (not one.in_head, -one.count, *_order(one))))
+    return tuple(sorted(rows, key=lambda row: (not row.in_head, -row.count, *_order(row))))
 
 
-def _order(one: RealDifference) -> tuple[Any, ...]:
-    return one.rule_id, one.file_path, one.line_number, one.commit, KINDS.index(one.kind)
+def _order(real_difference: RealDifference) -> tuple[Any, ...]:
+    return (
+        real_difference.rule_id,
+        real_difference.file_path,
+        real_difference.line_number,
+        real_difference.commit,
+        KINDS.index(real_difference.kind),
+    )
 
 
 def _row(group: Sequence[Change], causes: Mapping[Change, str]) -> RealDifference:
@@ -291,21 +297,28 @@ def _row(group: Sequence[Change], causes: Mapping[Change, str]) -> RealDifferenc
 
 
 def groups(compared: Iterable[RealComparison]) -> list[Group]:
-    """The differences of all repositories by kind, rule and cause: HEAD before history, the largest first."""
+    """Return the differences of all repositories by kind, rule and cause: HEAD before history, the largest first."""
     found: dict[tuple[Any, ...], Group] = {}
     for comparison in compared:
-        for one in comparison.differences:
-            key = (one.kind, one.rule_id, one.candidate_rule_id, one.cause)
+        for difference in comparison.differences:
+            key = (difference.kind, difference.rule_id, difference.candidate_rule_id, difference.cause)
             group = found.get(key) or Group(*key, repositories=(), count=0, in_head=0)
             found[key] = replace(
                 group,
                 repositories=tuple(dict.fromkeys((*group.repositories, comparison.repository))),
-                count=group.count + one.count,
-                in_head=group.in_head + one.count * one.in_head,
+                count=group.count + difference.count,
+                in_head=group.in_head + difference.count * difference.in_head,
             )
     return sorted(found.values(), key=group_order)
 
 
-def group_order(one: Group) -> tuple[Any, ...]:
-    """How groups are sorted: those of HEAD first, then the largest."""
-    return not one.in_head, -one.count, KINDS.index(one.kind), one.rule_id, one.candidate_rule_id or "", one.cause or ""
+def group_order(group: Group) -> tuple[Any, ...]:
+    """Return how groups are sorted: those of HEAD first, then the largest."""
+    return (
+        not group.in_head,
+        -group.count,
+        KINDS.index(group.kind),
+        group.rule_id,
+        group.candidate_rule_id or "",
+        group.cause or "",
+    )

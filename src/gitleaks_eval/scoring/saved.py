@@ -30,7 +30,7 @@ _FINDING_FIELDS: _Kinds = {
 
 
 def evaluated_from_report(document: Any, source: str) -> Evaluated:
-    """A saved evaluation report as a baseline; `source` is its path, and how it is named.
+    """Return a saved evaluation report as a baseline; `source` is its path, and how it is named.
 
     Raises:
         InputError: when it is of another schema version, or no evaluation report at all.
@@ -90,7 +90,7 @@ def _saved_matchings(document: Mapping[str, Any], option: str) -> dict[str, Matc
 
 
 def _saved_matching(matches: tuple[Match, ...], counted: Mapping[str, int] | None) -> Matching:
-    """A matching with its counts of what is not listed: the difference between the metrics and the list."""
+    """Return a matching with its counts of what is not listed: the difference between the metrics and the list."""
     listed = Matching(matches, sum(match.status != UNEXPECTED for match in matches))
     if counted is None:
         return listed

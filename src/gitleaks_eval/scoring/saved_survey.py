@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-_ENTRY = ("entry", "kind", "file", "line", "silences_rules", "hides_places", "status")
+_ENTRY = ("entry", "kind", "file", "line", "for_rules", "silences_rules", "hides_places", "status")
 
 
 def small_survey(coverage: Mapping[str, Any]) -> dict[str, Any]:
@@ -16,14 +16,17 @@ def small_survey(coverage: Mapping[str, Any]) -> dict[str, Any]:
         "switched_off": sorted(coverage["switched_off"]),
         "places": _by_status(places, "name"),
         "entries": sorted(
-            ({**{name: row[name] for name in _ENTRY}, "file": _named(row["file"])} for row in coverage["entries"]),
+            (
+                {**{name: row[name] for name in _ENTRY if name in row}, "file": _named(row["file"])}
+                for row in coverage["entries"]
+            ),
             key=lambda row: (row["file"], row["line"], row["kind"], row["entry"]),
         ),
     }
 
 
 def survey_rows(small: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What `small_survey` has kept, in the rows of an evaluation report; None where there is nothing."""
+    """Return what `small_survey` has kept, in the rows of an evaluation report; None where there is nothing."""
     if small is None:
         return None
     own = set(small["own"])
@@ -49,6 +52,6 @@ def _by_status(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, list[s
 
 
 def _named(file: str) -> str:
-    """A file elsewhere by its name alone: its folder is of this machine."""
+    """Return the name of a file without its folder, which is of this machine."""
     path = PurePath(file)
     return path.name if path.is_absolute() or ".." in path.parts else file

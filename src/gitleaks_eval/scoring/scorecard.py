@@ -104,7 +104,7 @@ def score_of(outcomes: Iterable[str]) -> Score:
 
 
 def decide(rate: float) -> str:
-    """The documented decision for a score of 0 to 1."""
+    """Return the documented decision for a score of 0 to 1."""
     return next(name for name, least in THRESHOLDS if rate * SCALE >= least)
 
 
@@ -118,7 +118,7 @@ def guard(  # noqa: PLR0913 - what may lower it, each under its name
     narrowed: bool = False,
     weak: bool = False,
 ) -> str:
-    """The decision that leads: structure alone must not carry a scanner that loses or invents secrets.
+    """Return the decision that leads: structure alone must not carry a scanner that loses or invents secrets.
 
     What is accepted is not found all the same: it is PASS at best. `faulty` is a configuration that fails its lint:
     nobody knows what else it does not do. With `uncovered` a test of a rule, a place or an entry failed; with
@@ -179,7 +179,7 @@ def make_scorecard(  # noqa: PLR0913 - as `guard`
 
 
 def categories(results: Iterable[Result]) -> list[str]:
-    """The categories that occur, the documented ones first and in their order, then new ones by name."""
+    """Return the categories that occur, the documented ones first and in their order, then new ones by name."""
     present = {result.category for result in results}
     return [name for name in CATEGORIES if name in present] + sorted(present.difference(CATEGORIES))
 

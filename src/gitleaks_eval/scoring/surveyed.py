@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitleaks_eval.config.beside import Upgrade
+from gitleaks_eval.config.eval_file import Upgrade
 from gitleaks_eval.core.text import few, numbered
 
 FOUND = frozenset({"fires", "reported_as"})
@@ -27,7 +27,10 @@ _NO_PLACE = "hides no usual place"
 
 @dataclass(frozen=True, slots=True)
 class Hiding:
-    """An entry of a configuration: its kind and text, `file:line`, and how many rules and places it hides."""
+    """An entry of a configuration: its kind and text, `file:line`, and how many rules and places it hides.
+
+    `for_rules` are the rules that an allowlist is for; empty where it is for all.
+    """
 
     kind: str
     text: str
@@ -35,6 +38,7 @@ class Hiding:
     rules: int
     places: int
     status: str
+    for_rules: frozenset[str] = frozenset()
 
     @property
     def said(self) -> str:
@@ -45,11 +49,12 @@ class Hiding:
         # At a path that is allowed all rules are silent: that says nothing of how wide it is.
         counts = ((0 if self.kind == BY_PATH else self.rules, "rule"), (self.places, "place"))
         parts = [numbered(count, name) for count, name in counts if count]
+        of_rules = f" from {numbered(self.rules, 'rule')}" if self.kind == BY_PATH and self.for_rules else ""
         nothing = "not measured"
         if self.kind == BY_PATH:
             where = f", and silences {numbered(self.rules, 'rule')} where it matches" if self.rules else ""
             nothing = f"{_NO_PLACE}{where}"
-        return f"{self.where} {title}: {f'{does} ' + ' and '.join(parts) if parts else nothing}"
+        return f"{self.where} {title}: {f'{does} ' + ' and '.join(parts) + of_rules if parts else nothing}"
 
 
 def with_secrets(said: str, count: int, *, of_its_line: bool) -> str:
@@ -102,9 +107,9 @@ class Moves:
         return bool(self.rules_lost or self.places_lost or self.entries_wider)
 
     def to_review(self) -> "Moves":
-        """What of it nobody has accepted of another build."""
-        rules = {name for one in self.upgrades for name in one.rules}
-        places = {name for one in self.upgrades for name in one.places}
+        """Return what of it nobody has accepted of another build."""
+        rules = {name for upgrade in self.upgrades for name in upgrade.rules}
+        places = {name for upgrade in self.upgrades for name in upgrade.places}
         return replace(
             self,
             rules_lost=tuple(name for name in self.rules_lost if name not in rules),
@@ -119,7 +124,7 @@ class Moves:
         return {name: list(getattr(self, name)) for name in names}
 
     def reasons(self) -> Iterator[str]:
-        """A line for each list that is not empty, of one build with two configurations; what is lost first."""
+        """Yield a line for each list that is not empty, of one build with two configurations; what is lost first."""
         named = (
             (self.rules_lost, "rule no longer fires", "rules no longer fire"),
             (self.places_lost, "place is no longer seen", "places are no longer seen"),
@@ -133,7 +138,7 @@ class Moves:
         yield from self._accepted()
 
     def grouped(self, candidate: str, at_most: int = NAMED_AT_MOST) -> Iterator[str]:
-        """The same of two builds: places by what they are, since nobody has asked for the difference.
+        """Yield the same of two builds: places by what they are, since nobody has asked for the difference.
 
         `at_most` is how many of each are named.
         """
@@ -161,7 +166,8 @@ class Moves:
         counts = ((len(all_of) - len(others), name) for all_of, others, name in lost)
         parts = [numbered(count, name) for count, name in counts if count]
         if parts:
-            yield f"{' and '.join(parts)} less, accepted: {'; '.join(dict.fromkeys(one.why for one in self.upgrades))}"
+            reasons = dict.fromkeys(upgrade.why for upgrade in self.upgrades)
+            yield f"{' and '.join(parts)} less, accepted: {'; '.join(reasons)}"
 
     def _accepted(self) -> Iterator[str]:
         named = (("rule", self.rules_accepted), ("place", self.places_accepted))
@@ -171,7 +177,7 @@ class Moves:
 
 
 def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] = ()) -> Surveyed | None:
-    """What `coverage` of an evaluation report says; None where nothing was asked.
+    """Return what `coverage` of an evaluation report says; None where nothing was asked.
 
     `forgiven` are the rules that are known to be silent for accepted entries alone.
     """
@@ -191,6 +197,7 @@ def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] 
             row["silences_rules"],
             row["hides_places"],
             row["status"],
+            frozenset(row.get("for_rules", ())),
         )
         for row in coverage.get("entries", ())
     )
@@ -204,7 +211,7 @@ def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] 
 def moves(
     before: Surveyed, after: Surveyed, silent: Collection[str] | None = None, accepted: Collection[str] = ()
 ) -> Moves:
-    """What changes; a place that one of the two did not ask is left out.
+    """Return what changes; a place that one of the two did not ask is left out.
 
     Args:
         before: the baseline.
@@ -215,7 +222,7 @@ def moves(
     """
     lost = list(_only(before.rules, after.rules)) if silent is None else sorted({*silent, *accepted})
     forgiven = {*accepted, *after.accepted_rules}
-    wider = [one for one in after.entries if one.status in HIDES and _is_wider(one, before, after)]
+    wider = [entry for entry in after.entries if entry.status in HIDES and _is_wider(entry, before, after)]
     return Moves(
         rules_lost=tuple(name for name in lost if name not in forgiven),
         rules_gained=tuple(_only(after.rules, before.rules)),
@@ -235,25 +242,34 @@ def moves(
 
 
 def _accepted_rules(entries: Sequence[Hiding], switched_off: Collection[str]) -> frozenset[str]:
-    replaced = {one.text for one in entries if one.kind == REPLACES and one.status == ACCEPTED}
-    off = {one.status for one in entries if one.kind == SWITCHES_OFF}
+    replaced = {entry.text for entry in entries if entry.kind == REPLACES and entry.status == ACCEPTED}
+    off = {entry.status for entry in entries if entry.kind == SWITCHES_OFF}
     return frozenset(replaced | (set(switched_off) if off == {ACCEPTED} else set()))
 
 
-def _is_wider(one: Hiding, before: Surveyed, after: Surveyed) -> bool:
-    """Whether an entry is new, or hides more than the one that says the same in the baseline.
+def _is_wider(hiding: Hiding, before: Surveyed, after: Surveyed) -> bool:
+    """Return whether an entry is new, or hides more than those that say the same in the baseline.
 
-    One of values may fit each rule that is new. An entry of paths silences every rule there is at its path, and more
-    rules are no wider path; but one that was for a rule or a few, and is for all, is wider.
+    An entry of values may fit each rule that is new. An entry of paths silences every rule that it is for, and more
+    rules of another build are no wider path.
     """
-    known = [other for other in before.entries if (other.kind, other.text) == (one.kind, one.text)]
-    if not known or one.places > max(other.places for other in known):
+    known = [other for other in before.entries if (other.kind, other.text) == (hiding.kind, hiding.text)]
+    if not known or hiding.places > max(other.places for other in known):
+        return True
+    if _is_for_more(hiding, known):
         return True
     rules = max(other.rules for other in known)
-    if one.kind == BY_PATH:
-        # No build has twice the rules of another that it is compared with.
-        return one.rules > rules and one.rules >= 2 * rules
-    return one.rules > rules + max(0, len(after.rules) - len(before.rules))
+    if hiding.kind == BY_PATH:
+        # Reports of earlier versions do not say for which rules an entry is. No build has twice the rules of another.
+        return hiding.rules > rules and hiding.rules >= 2 * rules
+    return hiding.rules > rules + max(0, len(after.rules) - len(before.rules))
+
+
+def _is_for_more(hiding: Hiding, known: Sequence[Hiding]) -> bool:
+    """Return whether an allowlist is for a rule that none of the known entries is for."""
+    if not all(other.for_rules for other in known):
+        return False
+    return not hiding.for_rules or not hiding.for_rules <= frozenset[str]().union(*(one.for_rules for one in known))
 
 
 def _by_family(titles: Collection[str], number: int, candidate: str, at_most: int) -> Iterator[str]:

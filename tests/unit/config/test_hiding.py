@@ -76,6 +76,12 @@ def texts(configuration: Configuration, scan: FakeScan, *missed: ExpectedFinding
     return [found[finding].text(Path("/c")) for finding in missed]
 
 
+def test_an_entry_and_an_overriding_rule_that_hide_the_same_are_both_named() -> None:
+    both = f"{DEFAULT}[[rules]]\nid = 'github-pat'\nregex = 'never'\n[allowlist]\npaths = ['^app/', '^deploy/']\n"
+    [said] = texts(configured(both), FakeScan(), TOKEN)
+    assert said == "hidden by a.toml [allowlist] paths[0] and by a.toml rules[0]"
+
+
 # --- entries and their places
 
 

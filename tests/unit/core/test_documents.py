@@ -14,8 +14,8 @@ from gitleaks_eval.core.documents import DocumentError, named_path, parse_json, 
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.core.yaml_documents import parse_yaml
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
 from gitleaks_eval.judges.prompt import load_template
-from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.repositories.sources import read_sources
 from gitleaks_eval.scanners.configuration import choose_configuration
 from gitleaks_eval.scenarios.recipe import load_recipe
@@ -86,35 +86,21 @@ def test_a_file_is_read_also_through_a_link(tmp_path: Path) -> None:
 
 # --- documents that are made to exhaust whoever reads them
 
-LAUGHS = b"a0: &a0 x\n" + b"".join(
-    b"a%d: &a%d [%s]\n" % (n, n, b",".join([b"*a%d" % (n - 1)] * 10)) for n in range(1, 12)
-)
 EXHAUSTING: dict[str, tuple[Callable[[bytes], Any], bytes, str]] = {
-    "toml-parts": (parse_toml, b"a." * 100_000 + b"a=1", "line 1: a key has more than 20 parts"),
-    "toml-quoted-parts": (parse_toml, b"x=1\n" + b'"\\"" . ' * 100_000 + b"a=1", "line 2: a key has more than 20"),
-    "toml-literal-parts": (parse_toml, b"['.'" + b".'.'" * 100_000 + b"]", "a key has more than 20 parts"),
     "toml-arrays": (parse_toml, b"a=" + b"[" * 100_000, "more than 100 lists or objects in each other"),
     "toml-arrays-that-parse": (parse_toml, b"a=" + b"[" * 101 + b"]" * 101, "more than 100 lists or objects"),
     "toml-tables": (parse_toml, b"a=" + b"{a=" * 150 + b"1" + b"}" * 150, "more than 100 lists or objects"),
     "toml-integer": (parse_toml, b"a=" + b"1" * 1_000_000, "a number has thousands of digits"),
-    "toml-integer-to-the-base-of-16": (parse_toml, b"a=[0x" + b"f" * 500_000 + b"]", "a number has more than 64 bits"),
     "toml-size": (parse_toml, b"#" * (2 << 20), "it has more than 1 MiB"),
     "json-lists": (parse_json, b"[" * 100_000, "more than 100 lists or objects in each other"),
     "json-lists-that-parse": (parse_json, b"[" * 101 + b"]" * 101, "more than 100 lists or objects in each other"),
     "json-objects": (parse_json, b'{"a":' * 100_000, "more than 100 lists or objects in each other"),
     "json-integer": (parse_json, b"1" * 5_000_000, "a number has thousands of digits"),
-    "json-values": (parse_json, b"[" + b"[]," * 5_000_001 + b"1]", "it holds more than 10000000 values"),
     "yaml-lists": (parse_yaml, b"[" * 30_000, "line 1, column 100: more than 100 lists or mappings in each other"),
     "yaml-mappings": (parse_yaml, b"{a: " * 30_000, "more than 100 lists or mappings in each other"),
     "yaml-compact-lists": (parse_yaml, b"- " * 100_000, "more than 100 lists or mappings in each other"),
-    "yaml-aliases": (parse_yaml, LAUGHS, "line 6, column 46: more than 100000 values or 64 MiB, aliases unfolded"),
-    "yaml-long-alias": (parse_yaml, b"a: &a " + b"x" * 1_000_000 + b"\nb: [" + b"*a," * 99 + b"1]", "or 64 MiB"),
     "yaml-endless-alias": (parse_yaml, b"&a [*a]", "the alias 'a' stands in what it names"),
-    "yaml-integer": (parse_yaml, b"a: 1" + b":1" * 1_000_000, "a number of more than 100 characters; put it in quotes"),
-    "yaml-float": (parse_yaml, b"a: 1" + b":1" * 1_000_000 + b".5", "a number of more than 100 characters"),
     "yaml-tag": (parse_yaml, b"a: !!int ''", "the tag 'tag:yaml.org,2002:int' is not supported; leave it out"),
-    "yaml-directives": (parse_yaml, b"".join(b"%%TAG !a%d! b\n" % n for n in range(50_000)), "more than 100 %TAG"),
-    "yaml-directives-in-utf-16": (parse_yaml, ("%TAG !a! b\n" * 101).encode("utf-16"), "more than 100 %TAG"),
     "yaml-size": (parse_yaml, b"#" * (9 << 20), "it has more than 8 MiB"),
 }
 
@@ -127,8 +113,6 @@ def test_what_would_exhaust_its_reader_is_refused(parse: Callable[[bytes], Any],
 
 
 def test_what_people_write_is_read() -> None:
-    assert parse_toml(b"a." * 19 + b"a=1")
-    assert parse_toml(b"a = '" + b"a.b " * 1000 + b"'") == {"a": "a.b " * 1000}
     assert parse_json(b"[" * 100 + b"]" * 100)
     assert parse_yaml(b"a: &a {x: 1}\nb: [*a, *a]") == {"a": {"x": 1}, "b": [{"x": 1}] * 2}
     assert parse_yaml("a: \u00fc".encode("utf-16")) == {"a": "\u00fc"}

@@ -24,6 +24,7 @@ from gitleaks_eval.repositories.head import head_files, read_head
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.scan import Scan, Scanner, unread
 from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.redaction import masks_of
 from gitleaks_eval.scenarios.scenario import Corpus, Expected, Scenario
 from gitleaks_eval.scenarios.secrets import MASK
 
@@ -470,7 +471,7 @@ def test_a_path_is_masked_by_what_stood_in_the_commit_that_a_redacted_report_nam
 
 def test_what_is_called_clean_is_wrong_also_below_a_path_that_is_masked(tmp_path: Path) -> None:
     scenario = annotated(tmp_path, **{f"{TOKEN}/a.py": "# ok: other\nx = 1\n# ruleid: rule\ny = 2\n"})
-    masks = corpus_of(scenario).masks
+    masks = masks_of(scenario.truth.paths(), corpus_of(scenario).values)
     shown = scenario.shown_as(masks)
     reported_there = {"file_path": masks(f"{TOKEN}/a.py"), "line_number": 2, "rule_id": "other"}
     clean = corpus_of(shown).clean

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.config.chain import ConfigFile, Configuration
-from gitleaks_eval.coverage.entries import entries_of
-from gitleaks_eval.coverage.layers import layers_of
-from gitleaks_eval.coverage.lines import entry_lines
-from gitleaks_eval.coverage.rules import Dialect
+from gitleaks_eval.coverage.configuration.entries import entries_of
+from gitleaks_eval.coverage.configuration.layers import layers_of
+from gitleaks_eval.coverage.configuration.lines import entry_lines
+from gitleaks_eval.coverage.configuration.rules import Dialect
 
 FORMS = {
     "a comment that quotes it": "# '''^deploy/''' is what hides it\n[allowlist]\npaths = ['''^deploy/''']  # HERE\n",

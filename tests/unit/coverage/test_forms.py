@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
-from gitleaks_eval.coverage.forms import FORMS, NAME, Written, render, written
+from gitleaks_eval.coverage.samples.forms import FORMS, NAME, Written, render, written
 from gitleaks_eval.repositories.build import build
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.scan import Scanner

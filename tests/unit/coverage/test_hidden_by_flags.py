@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
-from gitleaks_eval.coverage.flags import flag_results, hidden_by_flags
-from gitleaks_eval.coverage.places import Place, usual_places
-from gitleaks_eval.coverage.places_scan import Sight
+from gitleaks_eval.coverage.places.flags import flag_results, hidden_by_flags
+from gitleaks_eval.coverage.places.places import Place, usual_places
+from gitleaks_eval.coverage.places.scan import Sight
 from gitleaks_eval.scanners.limits import Limit
 
 ONE, TWO, THREE, *_ = usual_places()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gitleaks_eval.coverage.known import Known, fired_by, known_build
-from gitleaks_eval.coverage.rules import Dialect
+from gitleaks_eval.coverage.configuration.known import Known, fired_by, known_build
+from gitleaks_eval.coverage.configuration.rules import Dialect
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,17 @@ import builders
 import pytest
 
 import gitleaks_eval.coverage
-from gitleaks_eval.coverage.known import PLACES_FILE
-from gitleaks_eval.coverage.places import PLAIN, Planted, github_pat, secret_of, usual_places
-from gitleaks_eval.coverage.places_bytes import content_of
-from gitleaks_eval.coverage.places_repository import HiddenBytes, HiddenText, PlantedPlaces, plant
-from gitleaks_eval.coverage.places_scan import ground
+from gitleaks_eval.coverage.configuration.known import PLACES_FILE
+from gitleaks_eval.coverage.places.contents import content_of
+from gitleaks_eval.coverage.places.places import PLAIN, Planted, github_pat, secret_of, usual_places
+from gitleaks_eval.coverage.places.repository import HiddenBytes, HiddenText, PlantedPlaces, plant
+from gitleaks_eval.coverage.places.scan import ground
 from gitleaks_eval.repositories.build import build
 from gitleaks_eval.repositories.log import readable
 from gitleaks_eval.repositories.staging import stage, staged_diff
 from gitleaks_eval.scenarios.recipe import Recipe
 
-MODULES = sorted(Path(gitleaks_eval.coverage.__file__).parent.glob("places*.py"))
+MODULES = sorted(Path(gitleaks_eval.coverage.__file__).parent.glob("places/*.py"))
 PLACES = {place.title: place for place in usual_places()}
 LARGE = {"form:big_1mb", "form:long_line", "form:minified", "form:many_lines"}
 NAMES = {"git:file_name", "git:branch_name"}

@@ -12,12 +12,12 @@ import pytest
 from gitleaks_eval.config.chain import ConfigFile, Configuration, parsed
 from gitleaks_eval.config.hiding import NOTHING_HIDES, Entry
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage import places_hiding
-from gitleaks_eval.coverage.foreseeing import matcher
-from gitleaks_eval.coverage.places import Place, usual_places
-from gitleaks_eval.coverage.places_hiding import SCANS_AT_MOST, Hidden, hidden_by
-from gitleaks_eval.coverage.places_map import accepted, as_rows, lost_places, no_longer_seen, places_map
-from gitleaks_eval.coverage.places_scan import Sight
+from gitleaks_eval.coverage.places import hiding as places_hiding
+from gitleaks_eval.coverage.places.hiding import SCANS_AT_MOST, Hidden, hidden_by
+from gitleaks_eval.coverage.places.map import accepted, as_rows, lost_places, no_longer_seen, places_map
+from gitleaks_eval.coverage.places.places import Place, usual_places
+from gitleaks_eval.coverage.places.scan import Sight
+from gitleaks_eval.regex.analyse import matcher
 
 RULE = frozenset({"github-pat"})
 PATHS = {place: RULE for place in usual_places() if place.family == "path"}

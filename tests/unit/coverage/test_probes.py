@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.config.beside import Acceptance
-from gitleaks_eval.coverage import probes
-from gitleaks_eval.coverage.places import usual_places
-from gitleaks_eval.coverage.probes import Hides, hold_against
+from gitleaks_eval.config.eval_file import Acceptance
+from gitleaks_eval.coverage.configuration import probes
+from gitleaks_eval.coverage.configuration.probes import Hides, hold_against
+from gitleaks_eval.coverage.places.places import usual_places
 
 OLD_PLACES = ("path:.env", "path:.npmrc", "form:plain")
 NEW_PLACES = ("path:brought/by/a/later/version", "project:services/api/.env")

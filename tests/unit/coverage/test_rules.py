@@ -6,16 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 
 from gitleaks_eval import coverage
 from gitleaks_eval.config.chain import ConfigFile, Configuration
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.coverage import accepting
-from gitleaks_eval.coverage.builtin import builtin_document
-from gitleaks_eval.coverage.entries import DISABLED, PATH, REGEX, STOPWORD, Entry, entries_of
-from gitleaks_eval.coverage.layers import Layers, layers_of, toml_text, without, without_allowlists, write_layers
-from gitleaks_eval.coverage.lines import entry_lines
-from gitleaks_eval.coverage.rules import Dialect, Effective, effective
+from gitleaks_eval.coverage.configuration.builtin import builtin_document
+from gitleaks_eval.coverage.configuration.entries import DISABLED, PATH, REGEX, STOPWORD, Entry, entries_of
+from gitleaks_eval.coverage.configuration.layers import (
+    Layers,
+    layers_of,
+    without,
+    without_allowlists,
+    write_layers,
+)
+from gitleaks_eval.coverage.configuration.lines import entry_lines
+from gitleaks_eval.coverage.configuration.rules import Dialect, Effective, effective
+from gitleaks_eval.coverage.verdict import accepting
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -277,4 +284,4 @@ def test_toml_that_is_written_is_read_as_it_was() -> None:
         "rules": [{"id": "a", "keywords": ["x"], "allowlists": [{"paths": [], "n": 1}], "table": {"k": False}}, {}],
         "empty": [],
     }
-    assert tomllib.loads(toml_text(document)) == document
+    assert tomllib.loads(tomli_w.dumps(document)) == document

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.coverage.foreseeing import entropy
-from gitleaks_eval.coverage.hidden_values import Found, foreseen
-from gitleaks_eval.coverage.paths import is_path, neutral_path, paths_matching, word
-from gitleaks_eval.coverage.rules import Allowlist, Rule
-from gitleaks_eval.coverage.sample_repository import CANARY_RULE, build_samples, found_by_sample
-from gitleaks_eval.coverage.samples import (
+from gitleaks_eval.coverage.configuration.rules import Allowlist, Rule
+from gitleaks_eval.coverage.samples.group_testing import by_number, hidden_alone
+from gitleaks_eval.coverage.samples.hidden_values import Found, foreseen
+from gitleaks_eval.coverage.samples.paths import is_path, neutral_path, paths_matching, word
+from gitleaks_eval.coverage.samples.repository import CANARY_RULE, EARLIER, build_samples, found_by_sample
+from gitleaks_eval.coverage.samples.samples import (
     NotSampledError,
     Sample,
     bench,
@@ -22,7 +22,7 @@ from gitleaks_eval.coverage.samples import (
     samples_or_reason,
     too_plain,
 )
-from gitleaks_eval.coverage.separating import by_number, hidden_alone
+from gitleaks_eval.regex.analyse import entropy
 
 NOTHING = Allowlist(0, (), (), (), (), (), "secret", all_must_hold=False)
 
@@ -93,7 +93,7 @@ def test_samples_that_are_all_too_plain_for_a_rule_say_nothing_of_it() -> None:
 def test_a_sample_stands_where_the_rule_asks_for_and_no_entry_is_about_it() -> None:
     [sample] = sampled(a_rule(path=r"(?i)(^|/)deploy/[^/]+\.ya?ml$"), 1)
     assert re.search(r"(^|/)deploy/[^/]+\.ya?ml$", sample.path)
-    taken = replace(NOTHING, paths=("^samples/", r"\.conf$"))
+    taken = replace(NOTHING, paths=("^ledger/", r"\.conf$"))
     [sample] = sampled(a_rule(), 1, [taken])
     assert sample.path.startswith("quartz/")
 
@@ -162,7 +162,7 @@ def test_names_of_samples_are_letters_and_all_different() -> None:
 
 
 def test_where_every_path_is_taken_the_first_neutral_one_is_used() -> None:
-    assert neutral_path("name", lambda _: False) == "samples/name.txt"
+    assert neutral_path("name", lambda _: False) == "ledger/quartz/settings/live/name.txt"
 
 
 def test_all_criteria_of_an_allowlist_must_hold_where_it_says_so() -> None:
@@ -183,7 +183,7 @@ def test_the_regexes_of_an_allowlist_look_at_what_it_says() -> None:
 def test_findings_are_given_to_their_samples_also_where_two_stand_in_one_file(tmp_path: Path) -> None:
     one, two = (replace(sample, path="same.txt") for sample in sampled(a_rule(), 2))
     repository = build_samples(tmp_path / "built", [one, two], "0")
-    assert repository.readable.commits_with_text == 1
+    assert repository.readable.commits_with_text == EARLIER + 1
     finding = {"RuleID": "acme", "File": "same.txt", "Secret": two.value, "Match": two.match, "StartLine": 1}
     assert found_by_sample([one, two], [finding]) == [set(), {"acme"}]
     assert found_by_sample([one], [{**finding, "RuleID": CANARY_RULE, "File": "other"}]) == [set()]
@@ -193,10 +193,10 @@ def test_a_file_with_the_name_of_a_folder_stands_in_the_history(tmp_path: Path) 
     [one, two] = sampled(a_rule(), 2)
     samples = [replace(one, path="src"), replace(two, path="src/a.txt")]
     repository = build_samples(tmp_path / "built", samples, "0")
-    assert repository.readable.commits_with_text == 2
+    assert repository.readable.commits_with_text == EARLIER + 2
 
 
-def asker(truth: dict[str, set[str]], asked: list[list[str]]) -> Any:
+def answers(truth: dict[str, set[str]], asked: list[list[str]]) -> Any:
     """What is hidden with these entries in force: what one of them hides."""
 
     def ask(kept: Sequence[str]) -> set[str]:
@@ -210,7 +210,11 @@ def test_entries_that_are_about_different_things_share_a_scan() -> None:
     asked: list[list[str]] = []
     truth = {"one": {"a"}, "two": {"b", "c"}, "three": set()}
     about = {"one": ["a"], "two": ["b", "c"], "three": ["d"]}
-    assert hidden_alone(list("abcde"), about, asker(truth, asked)) == {"one": ["a"], "two": ["b", "c"], "three": []}
+    assert hidden_alone(list("abcde"), about, answers(truth, asked)) == {
+        "one": ["a"],
+        "two": ["b", "c"],
+        "three": [],
+    }
     assert asked == [["a", "b", "d"], ["c"]]
 
 
@@ -218,7 +222,7 @@ def test_a_thousand_entries_about_the_same_take_twenty_scans() -> None:
     entries = [f"entry {number}" for number in range(1000)]
     asked: list[list[str]] = []
     truth = {"one": {"entry 7"}, "two": {"entry 999"}, "three": set()}
-    found = hidden_alone(entries, dict.fromkeys(truth, entries), asker(truth, asked))
+    found = hidden_alone(entries, dict.fromkeys(truth, entries), answers(truth, asked))
     assert found == {"one": ["entry 7"], "two": ["entry 999"], "three": []}
     assert len(asked) == 20
 

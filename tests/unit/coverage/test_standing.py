@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.config.beside import Acceptance
 from gitleaks_eval.config.chain import ConfigFile, Configuration
-from gitleaks_eval.coverage import known
-from gitleaks_eval.coverage.entries import OVERRIDE
-from gitleaks_eval.coverage.firing import Firing, OffRule, RuleResult
-from gitleaks_eval.coverage.layers import layers_of
-from gitleaks_eval.coverage.replaced import Replaced, acceptable, displaced
-from gitleaks_eval.coverage.rules import Dialect, effective
-from gitleaks_eval.coverage.standing import Standing, is_asked, standing_of
-from gitleaks_eval.coverage.subject import Subject
+from gitleaks_eval.config.eval_file import Acceptance
+from gitleaks_eval.coverage.configuration import known
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
+from gitleaks_eval.coverage.configuration.entries import OVERRIDE
+from gitleaks_eval.coverage.configuration.layers import layers_of
+from gitleaks_eval.coverage.configuration.rules import Dialect, effective
+from gitleaks_eval.coverage.rules.firing import Firing, OffRule, RuleResult
+from gitleaks_eval.coverage.rules.replaced import Replaced, acceptable, displaced
+from gitleaks_eval.coverage.rules.standing import Standing, is_asked, standing_of
 
 ROOT = Path("/c")
 IDS = [f"r{number}" for number in range(8)]
@@ -29,13 +29,13 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "measured", lambda _: {"gitleaks 8.30.1": frozenset(IDS)})
 
 
-def subject(content: str = EXTENDS, *, version: str = "8.30.1", lacks: Sequence[str] = ()) -> Subject:
+def subject(content: str = EXTENDS, *, version: str = "8.30.1", lacks: Sequence[str] = ()) -> EffectiveConfig:
     builtin = {"rules": [rule for rule in BUILTIN["rules"] if rule["id"] not in lacks]}
     files = (ConfigFile(ROOT / "my.toml", content.encode(), extends_default=content.startswith(EXTENDS)),)
     configuration = Configuration(files if content else (), "a test")
     layers = layers_of(configuration, builtin)
     dialect = Dialect("gitleaks", version)
-    return Subject(configuration, layers, effective(layers, builtin, dialect), builtin, "", dialect, "0")
+    return EffectiveConfig(configuration, layers, effective(layers, builtin, dialect), builtin, "", dialect, "0")
 
 
 def firing(*, replaced: Sequence[Replaced] = (), off: Sequence[OffRule] = (), silent: Sequence[str] = ()) -> Firing:
@@ -47,7 +47,7 @@ def lost(*names: str, in_force: bool = True) -> list[Replaced]:
     return [Replaced(name, in_force, 8, 5) for name in names]
 
 
-def judged(asked: Subject, fired: Firing, accepted: Mapping[str, int] | None = None) -> Standing:
+def judged(asked: EffectiveConfig, fired: Firing, accepted: Mapping[str, int] | None = None) -> Standing:
     texts = {
         text: Acceptance(
             text, (("places", 0), ("rules", rules)), 1, "", "why", "2026-01-01", ROOT / "x.yaml", 1, 0, (0,)

@@ -4,30 +4,28 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import yaml
 
-from gitleaks_eval.config.beside import read_document
 from gitleaks_eval.config.chain import ConfigFile, Configuration
+from gitleaks_eval.config.eval_file import read_document
 from gitleaks_eval.config.hiding import Entry as HidingEntry
-from gitleaks_eval.coverage import standing
-from gitleaks_eval.coverage.entries import Entry, entries_of
-from gitleaks_eval.coverage.firing import Firing, OffRule, RuleResult
-from gitleaks_eval.coverage.layers import layers_of
-from gitleaks_eval.coverage.places import usual_places
-from gitleaks_eval.coverage.places_hiding import Hidden
-from gitleaks_eval.coverage.places_map import PlacesMap, places_map
+from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
+from gitleaks_eval.coverage.configuration.entries import Entry, entries_of
+from gitleaks_eval.coverage.configuration.layers import layers_of
+from gitleaks_eval.coverage.configuration.rules import Dialect, effective
+from gitleaks_eval.coverage.configuration.shown import shown_text
+from gitleaks_eval.coverage.places.hiding import Hidden
+from gitleaks_eval.coverage.places.map import PlacesMap, places_map
+from gitleaks_eval.coverage.places.places import usual_places
 from gitleaks_eval.coverage.result import Coverage, coverage_from_json
-from gitleaks_eval.coverage.rules import Dialect, effective
-from gitleaks_eval.coverage.shown import shown_text
-from gitleaks_eval.coverage.silencing import EntryResult
-from gitleaks_eval.coverage.subject import Subject
-from gitleaks_eval.coverage.verdict import coverage_of, entry_names
-from gitleaks_eval.reports.coverage import coverage_markdown
-from gitleaks_eval.reports.run import Run
+from gitleaks_eval.coverage.rules import standing
+from gitleaks_eval.coverage.rules.firing import Firing, OffRule, RuleResult
+from gitleaks_eval.coverage.samples.silencing import EntryResult
+from gitleaks_eval.coverage.verdict.verdict import coverage_of, entry_names
+from gitleaks_eval.reports.run.scorecard import silent_rules
 from gitleaks_eval.scoring.scorecard import FindingCounts, guard, make_scorecard
 from gitleaks_eval.scoring.surveyed import Moves, moves, surveyed_from
 
@@ -54,12 +52,12 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standing, "known_build", lambda _: None)
 
 
-def subject(content: str = OWN) -> Subject:
+def subject(content: str = OWN) -> EffectiveConfig:
     file = ConfigFile(ROOT / "my.toml", content.encode(), extends_default=True)
     configuration = Configuration((file,), "a test")
     layers = layers_of(configuration, BUILTIN)
     dialect = Dialect("gitleaks", "8.30.1")
-    return Subject(configuration, layers, effective(layers, BUILTIN, dialect), BUILTIN, "", dialect, "0")
+    return EffectiveConfig(configuration, layers, effective(layers, BUILTIN, dialect), BUILTIN, "", dialect, "0")
 
 
 def entry(place: str) -> Entry:
@@ -216,6 +214,20 @@ def test_a_survey_is_whole_only_while_no_entry_may_hide_anything(status: str, sa
     assert judged(EntryResult(DOCS, status, 9, 9)).whole == (said == "whole")
 
 
+def test_the_first_screen_names_what_hides_places_then_five_others_and_counts_the_rest() -> None:
+    others = [
+        EntryResult(replace(SAMPLE, text=f"w{number}", address=("x", number)), "live", 1, 8) for number in range(7)
+    ]
+    coverage = judged(*others, EntryResult(DOCS, "live", 8, 8), seen=places(3))
+    lines = list(coverage.hides_places)
+    assert lines[0] == "my.toml:11 allowlists[0].paths[0] ^docs/: hides 3 of 40 places"
+    assert len(lines) == 7
+    assert all(line.endswith("silences 1 of 8 rules of those that can hold it") for line in lines[1:6])
+    assert lines[6] == "2 more entries that hide no usual place; scorecard.md has them"
+    # The sentence of numbers names what is switched off.
+    assert list(judged(EntryResult(OFF, "live", 1, 8)).hides_places) == []
+
+
 def test_where_a_rule_never_fires_and_no_entry_is_to_blame_the_survey_is_not_whole() -> None:
     silent = RuleResult("s0", own=False, samples=5, found=0, status="never_fires")
     assert not judged(rules=firing(silent)).whole
@@ -254,10 +266,7 @@ def test_the_rows_are_those_of_the_report() -> None:
 def test_the_scorecard_lists_the_rules_that_do_not_fire_and_no_other() -> None:
     never = RuleResult("mine", own=True, samples=5, found=0, status="never_fires", reason="a reason")
     other = RuleResult("other", own=True, samples=5, found=0, status="reported_as", reported_as="r0")
-    run = cast("Run", SimpleNamespace(coverage=judged(rules=firing(never, other)), surveys=[]))
-    lines = list(coverage_markdown(run))
-    assert [line for line in lines if "never fires" in line] == ["- mine: never fires (a reason)"]
-    assert not [line for line in lines if line.startswith(("- other", "- r0"))]
+    assert list(silent_rules(judged(rules=firing(never, other)))) == ["mine: never fires (a reason)"]
 
 
 def test_another_process_reads_what_one_has_left() -> None:

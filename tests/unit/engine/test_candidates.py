@@ -9,8 +9,8 @@ import pytest
 from gitleaks_eval.config.chain import BUILTIN
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.options import Root
-from gitleaks_eval.engine.candidates import Candidate, Trial, read_candidates
-from gitleaks_eval.engine.settings import read_settings
+from gitleaks_eval.engine.settings.candidates import Candidate, Trial, read_candidates
+from gitleaks_eval.engine.settings.settings import read_settings
 from gitleaks_eval.scenarios.scenario import RealRepository
 
 CONFIG = "[extend]\nuseDefault = true\n"
@@ -222,7 +222,7 @@ def test_the_baseline_comes_first_by_its_mark_else_by_its_place(tmp_path: Path) 
         ("[.a]\ndecode_depth = true\n", "decode_depth = True is not a int"),
         ("[.a]\ndecode_depth = -1\n", "decode_depth -1 is below zero"),
         ("[.a]\ndecode_depth = 101\n", "decode_depth is above 100"),
-        ("[.a]\ndecode_depth = 99999999999999999999\n", "a number has more than 64 bits"),
+        ("[.a]\ndecode_depth = 99999999999999999999\n", "decode_depth is above 100"),
         ("[.a]\nmode = 'files'\n", "mode 'files': there are git, dir, staged"),
         ("[.a]\nconfig = ['x.toml']\n", "config = ['x.toml'] is not a str"),
         ("[.a]\nconfig = 'none.toml'\n", "none.toml"),

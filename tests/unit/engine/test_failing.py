@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gitleaks_eval.engine.failing import why_failing
+from gitleaks_eval.engine.run.failing import why_failing
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
 from gitleaks_eval.judges.verdict import Combined, Judged, Judgement, Verdict
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE

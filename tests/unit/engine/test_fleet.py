@@ -12,13 +12,12 @@ import pytest
 from fleets import comparison, difference
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.engine import fleet as module
-from gitleaks_eval.engine.fleet import ATTEMPTS, Fleet
-from gitleaks_eval.engine.fleet_proof import Proof
-from gitleaks_eval.engine.fleet_unit import Compared, Pair, RepositoryUnit, UnitResult
-from gitleaks_eval.engine.store import Folder, Store
-from gitleaks_eval.engine.store_url import UrlFiles
-from gitleaks_eval.reports.repository_rows import comparison_json
+from gitleaks_eval.engine.fleet import fleet as module
+from gitleaks_eval.engine.fleet.fleet import ATTEMPTS, Fleet
+from gitleaks_eval.engine.fleet.store import Folder, Store
+from gitleaks_eval.engine.fleet.stores import UrlFiles
+from gitleaks_eval.engine.fleet.unit import Compared, Pair, RepositoryUnit, UnitResult
+from gitleaks_eval.reports.fleet.repository_rows import comparison_json
 from gitleaks_eval.repositories.listed import Listed
 from gitleaks_eval.scenarios.scenario import RealRepository
 from gitleaks_eval.scoring.fleet import RepositoryRow
@@ -37,7 +36,6 @@ class Answering:
         self.answer = answer
         self.units: list[RepositoryUnit] = []
         self.closed = False
-        self.settles: dict[str, Proof] = {}
 
     def submit(self, unit: RepositoryUnit) -> "Future[UnitResult]":
         self.units.append(unit)
@@ -46,13 +44,6 @@ class Answering:
             future.set_result(self.answer(unit))
         except Exception as error:  # noqa: BLE001 - as a real one would
             future.set_exception(error)
-        return future
-
-    def settle(self, worker: str) -> "Future[UnitResult] | None":
-        if worker not in self.settles:
-            return None
-        future: Future[UnitResult] = Future()
-        future.set_result(UnitResult("", (), self.settles.pop(worker)))
         return future
 
     def watch(self) -> None:
@@ -152,64 +143,6 @@ def test_what_a_scheduler_has_given_up_is_said_and_not_tried_again(tmp_path: Pat
     rows, workers = run(tmp_path, raising(RuntimeError("with a secret in it")))
     assert workers.counts["repo1"] == 1
     assert rows["repo1"].problems == ["its worker was ended while it worked on it (RuntimeError)"]
-
-
-def owing(unit: RepositoryUnit) -> UnitResult:
-    return replace(good(unit), proof=Proof("worker", 1))
-
-
-def test_what_waits_for_the_canary_is_no_row_before_it_is_found(tmp_path: Path) -> None:
-    def answer(unit: RepositoryUnit) -> UnitResult:
-        if unit.repository.name != "repo3":
-            return owing(unit)
-        # All before it waits, and nothing is kept.
-        assert list(tmp_path.rglob("*.json")) == []
-        return replace(good(unit), proof=Proof("worker", 1, found=True))
-
-    rows, workers = run(tmp_path, answer, 5)
-    # The last one came later than its check had ended.
-    assert (next(iter(rows)), set(workers.counts.values())) == ("repo3", {1})
-    assert not any(row.problems for row in rows.values())
-
-
-def test_what_has_waited_for_a_canary_that_is_not_found_is_done_again(tmp_path: Path) -> None:
-    seen: Counter[str] = Counter()
-
-    def answer(unit: RepositoryUnit) -> UnitResult:
-        seen[unit.repository.name] += 1
-        if seen[unit.repository.name] > 1:
-            return good(unit)
-        if unit.repository.name == "repo2":
-            return replace(bad(unit, "fails the canary"), proof=Proof("worker", 1, found=False, problem="fails it"))
-        return owing(unit) if unit.repository.name < "repo2" else good(unit)
-
-    rows, workers = run(tmp_path, answer)
-    assert workers.counts == {"repo0": 2, "repo1": 2, "repo2": 2, "repo3": 1, "repo4": 1}
-    assert not any(row.problems for row in rows.values())
-
-
-def test_a_canary_that_is_never_found_is_said_of_all_that_waited_for_it(tmp_path: Path) -> None:
-    def answer(unit: RepositoryUnit) -> UnitResult:
-        proof = Proof("worker", workers.units.count(unit))
-        if unit.repository.name == "repo1":
-            return replace(bad(unit, "fails"), proof=replace(proof, found=False, problem="it found none"))
-        return replace(good(unit), proof=proof)
-
-    workers = Answering(answer)
-    rows = {row.repository: row for row in Fleet(listed(2), PAIRS, store(tmp_path), workers).rows()}
-    assert rows["repo0"].problems == ["it found none"]
-    assert workers.counts == {"repo0": ATTEMPTS, "repo1": ATTEMPTS}
-    assert list(tmp_path.rglob("*.json")) == []
-
-
-@pytest.mark.parametrize("is_there", [True, False])
-def test_at_the_end_a_worker_finds_the_canary_for_what_still_waits(tmp_path: Path, *, is_there: bool) -> None:
-    workers = Answering(lambda unit: owing(unit) if workers.counts[unit.repository.name] == 1 else good(unit))
-    workers.settles = {"worker": Proof("worker", 1, found=True)} if is_there else {}
-    rows = list(Fleet(listed(3), PAIRS, store(tmp_path), workers).rows())
-    assert [row.problems for row in rows] == [[]] * 3
-    # What a worker has taken with it is done again by another one.
-    assert set(workers.counts.values()) == {1 if is_there else 2}
 
 
 def test_a_run_that_goes_on_runs_no_unit_twice(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.engine.fleet_local import Lanes, _gate
+from gitleaks_eval.engine.fleet.local import Lanes, _gate
 
 
 def pool(_private: Path) -> ProcessPoolExecutor:
@@ -37,15 +37,6 @@ def is_alive(process: int) -> bool:
 
 def test_a_process_does_one_thing_after_the_other(lanes: Lanes) -> None:
     assert lanes.submit(os.getpid).result() == lanes.submit(os.getpid).result() != os.getpid()
-
-
-def test_one_process_is_asked_by_the_name_of_its_folder_while_it_is_there(lanes: Lanes, tmp_path: Path) -> None:
-    process = lanes.submit(os.getpid).result()
-    (folder,) = tmp_path.iterdir()
-    asked = lanes.submit_to(folder.name, os.getpid)
-    assert asked
-    assert asked.result() == process
-    assert lanes.submit_to("another", os.getpid) is None
 
 
 def test_a_process_that_died_is_replaced_and_its_folder_is_removed(lanes: Lanes, tmp_path: Path) -> None:

@@ -11,13 +11,12 @@ import pytest
 
 from gitleaks_eval.analysis.matching import match_findings
 from gitleaks_eval.config.chain import ConfigFile, Configuration
-from gitleaks_eval.coverage import later
-from gitleaks_eval.engine import missed, why_missed
-from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.workbench import Workbench
+from gitleaks_eval.engine.scan.workbench import Workbench
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.survey import missed
 from gitleaks_eval.repositories.head import HeadFile
-from gitleaks_eval.scenarios.masking import Masks
 from gitleaks_eval.scenarios.places import Place
+from gitleaks_eval.scenarios.redaction import Masks
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding, Scenario
 
 KEY = ExpectedFinding("deploy/key.pem", "private-key", 1)
@@ -64,16 +63,15 @@ def test_what_stops_a_rule_is_asked_of_as_many_misses_however_long_it_takes(
     workbench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped = SimpleNamespace(stopped=[SimpleNamespace(rule_id=KEY.rule_id, words="it is stopped")])
-    explaining = SimpleNamespace(explain=lambda *_: stopped)
-    monkeypatch.setattr(later, "explaining", explaining)
-    monkeypatch.setattr(why_missed, "asker_of", lambda *_: None)
+    monkeypatch.setattr(missed, "explain", lambda *_: stopped)
+    monkeypatch.setattr(missed, "sample_scanner_of", lambda *_: None)
     content = HeadFile(KEY.file_path.encode(), is_symlink=False, content=b"key")
-    monkeypatch.setattr(why_missed, "head_files", lambda *_: [content])
+    monkeypatch.setattr(missed, "head_files", lambda *_: [content])
     session = SimpleNamespace(
         settings=SimpleNamespace(seed="", root=tmp_path), subject=lambda *_: None, workbench=lambda _: workbench
     )
-    names = [f"s{number}" for number in range(why_missed.MISSES_AT_MOST + 2)]
-    found: Mapping[Any, str] = why_missed.why_missed(
+    names = [f"s{number}" for number in range(missed.STOPPED_AT_MOST + 2)]
+    found: Mapping[Any, str] = missed.why_missed(
         cast(Session, session), "a", [(scenario(name), PLACE) for name in names]
     )
-    assert [name for name, _ in found] == names[: why_missed.MISSES_AT_MOST]
+    assert [name for name, _ in found] == names[: missed.STOPPED_AT_MOST]

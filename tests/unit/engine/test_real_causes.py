@@ -1,6 +1,6 @@
 """What two findings say themselves of why they differ."""
 
-from gitleaks_eval.engine.real_causes import stated
+from gitleaks_eval.engine.real.causes import stated
 from gitleaks_eval.scoring.real_differences import LOST, RELABELLED, SEVERITY_CHANGED, Change, RealFinding
 
 NAMES = ("8.18.4", "8.30.1")

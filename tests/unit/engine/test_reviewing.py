@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from gitleaks_eval.corpora.labels_file import LabelledFinding
-from gitleaks_eval.engine.recording import Looked
-from gitleaks_eval.engine.reviewing import Context
+from gitleaks_eval.engine.review.recording import Looked
+from gitleaks_eval.engine.review.reviewing import Context
 from gitleaks_eval.scenarios.secrets import MASK
 
 PHRASE = "correct-horse-battery"

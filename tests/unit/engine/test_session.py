@@ -6,9 +6,9 @@ import pytest
 
 from gitleaks_eval.config.names import NAME
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.engine.session import Session
-from gitleaks_eval.engine.settings import Settings
-from gitleaks_eval.engine.subjects import Subjects
+from gitleaks_eval.engine.session.session import Session
+from gitleaks_eval.engine.session.targets import Subjects
+from gitleaks_eval.engine.settings.settings import Settings
 
 NOTHING = Subjects((), (), {})
 

@@ -8,10 +8,11 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from gitleaks_eval.config.beside import Approval, read_document
-from gitleaks_eval.config.beside_edit import Line, with_acceptances
-from gitleaks_eval.engine import approving, to_approve
-from gitleaks_eval.engine.session import Session
+from gitleaks_eval.config.eval_file import Approval, read_document
+from gitleaks_eval.config.eval_file_edit import Line, with_acceptances
+from gitleaks_eval.engine.acceptance import to_approve
+from gitleaks_eval.engine.session import approvals as approving
+from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.scenarios.secrets import MASK
 from gitleaks_eval.scoring.approvals import approved
 from gitleaks_eval.scoring.real_differences import LOST, SUPPRESSED, Group, Real, RealComparison

@@ -1,6 +1,6 @@
 """What is said of a rule that was tried alone."""
 
-from gitleaks_eval.engine.trying import NewFile
+from gitleaks_eval.engine.review.trying import NewFile
 
 
 def test_of_many_lines_and_previews_three_are_shown() -> None:

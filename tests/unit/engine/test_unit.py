@@ -6,7 +6,7 @@ import os
 import pickle
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,18 @@ from gitleaks_eval.config.chain import Configuration, copy_configuration
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.resources import shipped_data
 from gitleaks_eval.corpora.load import load_corpus
-from gitleaks_eval.engine.shared import Bench
-from gitleaks_eval.engine.unit import run_unit
-from gitleaks_eval.engine.workbench import Workbench
+from gitleaks_eval.engine.scan.shared import Bench
+from gitleaks_eval.engine.scan.under_test import UnderTest
+from gitleaks_eval.engine.scan.unit import run_unit
+from gitleaks_eval.engine.scan.workbench import Workbench
+from gitleaks_eval.engine.settings.candidates import Candidate
 from gitleaks_eval.repositories.build import build
-from gitleaks_eval.scanners.build import probe
+from gitleaks_eval.scanners.build import ScannerChoice, probe
 from gitleaks_eval.scanners.install import installed_binary
 from gitleaks_eval.scenarios.recipe import Recipe, load_recipe
 from gitleaks_eval.scenarios.scenario import RealRepository, Scenario, load_scenarios
 
-Subject = Scenario | RealRepository
+EffectiveConfig = Scenario | RealRepository
 MakeWorkbench = Callable[..., Workbench]
 # What differs between two scans of one repository.
 VOLATILE = {"timestamp", "scan_time_ms", "scan_attempts", "scan_time_spread_ms"}
@@ -39,7 +41,7 @@ def binary() -> Path:
 
 
 @pytest.fixture
-def subjects(tmp_path: Path) -> list[Subject]:
+def subjects(tmp_path: Path) -> list[EffectiveConfig]:
     """A scenario with secrets, one without, a corpus and a real repository."""
     shipped = {scenario.name: scenario for scenario in load_scenarios(["core"], tmp_path)}
     (tmp_path / "labelled").mkdir()
@@ -56,13 +58,17 @@ def subjects(tmp_path: Path) -> list[Subject]:
 
 
 @pytest.fixture
-def recipes(subjects: list[Subject]) -> dict[str, Recipe]:
+def recipes(subjects: list[EffectiveConfig]) -> dict[str, Recipe]:
     return {one.name: load_recipe(one.recipe) for one in subjects if isinstance(one, Scenario) and not one.corpus}
 
 
 @pytest.fixture
 def make_workbench(
-    tmp_path: Path, binary: Path, subjects: list[Subject], recipes: dict[str, Recipe], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    binary: Path,
+    subjects: list[EffectiveConfig],
+    recipes: dict[str, Recipe],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> MakeWorkbench:
     """Make a workbench with a private folder of its own, as a candidate of a run has it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -70,20 +76,18 @@ def make_workbench(
     def make(name: str, executor: Executor | None = None, **changed: Any) -> Workbench:
         folder = tmp_path / name / "candidate"
         folder.mkdir(parents=True)
+        configuration = Configuration((), "test")
         bench = Bench(
+            under_test=UnderTest(Candidate("", ScannerChoice(), configuration), probe(binary, "test")),
             folder=str(folder),
             run_id="run",
-            scanner=asdict(probe(binary, "test")),
-            scanner_error=None,
-            config=str(copy_configuration(Configuration((), "test"), folder)),
+            config=str(copy_configuration(configuration, folder)),
             timeout_seconds=60,
             severity_policy=str(SHIPPED_POLICY),
             title="a scanner",
-            trace_key="00" * 32,
             turns=str(folder.parent / "turns"),
         )
-        bench = Bench(**{**asdict(bench), **changed})
-        return Workbench(bench, subjects, recipes, shared=False, executor=executor)
+        return Workbench(replace(bench, **changed), subjects, recipes, executor=executor)
 
     return make
 
@@ -95,8 +99,8 @@ def document(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def left_behind(workbench: Workbench) -> dict[str, bytes]:
-    """What units leave beside the analyses: traces, and what is known of a real repository."""
-    paths = [path for name in ("traces", "repositories") for path in sorted((workbench.folder / name).iterdir())]
+    """Return what units leave beside the analyses of real repositories."""
+    paths = sorted((workbench.folder / "repositories").iterdir())
     return {path.name: path.read_bytes() for path in paths}
 
 
@@ -106,14 +110,16 @@ def processes() -> ProcessPoolExecutor:
 
 
 def test_repositories_of_another_seed_go_with_the_run_and_those_of_the_default_stay(
-    make_workbench: MakeWorkbench, subjects: list[Subject], tmp_path: Path
+    make_workbench: MakeWorkbench, subjects: list[EffectiveConfig], tmp_path: Path
 ) -> None:
     scenario = next(one for one in subjects if isinstance(one, Scenario) and not one.corpus)
     for seed, folder in (("0", "cache"), ("7", "seeded-7")):
         assert make_workbench(f"seeded-{seed}", seed=seed).repository(scenario).path.is_relative_to(tmp_path / folder)
 
 
-def test_a_unit_is_the_same_value_after_a_journey(make_workbench: MakeWorkbench, subjects: list[Subject]) -> None:
+def test_a_unit_is_the_same_value_after_a_journey(
+    make_workbench: MakeWorkbench, subjects: list[EffectiveConfig]
+) -> None:
     workbench = make_workbench("here")
     for subject in subjects:
         unit = workbench.unit(subject)
@@ -121,7 +127,7 @@ def test_a_unit_is_the_same_value_after_a_journey(make_workbench: MakeWorkbench,
 
 
 def test_a_unit_gives_in_another_process_what_it_gives_here(
-    make_workbench: MakeWorkbench, subjects: list[Subject]
+    make_workbench: MakeWorkbench, subjects: list[EffectiveConfig]
 ) -> None:
     here = make_workbench("here")
     with processes() as pool:
@@ -139,8 +145,11 @@ def test_a_unit_gives_in_another_process_what_it_gives_here(
         assert pool.submit(os.getpid).result() != os.getpid()
 
 
-def test_an_error_has_the_same_text_in_another_process(make_workbench: MakeWorkbench, subjects: list[Subject]) -> None:
-    none = {"scanner": None, "scanner_error": "gitleaks is not there; put it there"}
+def test_an_error_has_the_same_text_in_another_process(
+    make_workbench: MakeWorkbench, subjects: list[EffectiveConfig]
+) -> None:
+    candidate = Candidate("", ScannerChoice(), Configuration((), "test"))
+    none = {"under_test": UnderTest(candidate, error="gitleaks is not there; put it there")}
     with processes() as pool:
         benches = make_workbench("here", **none), make_workbench("there", pool, **none)
         for workbench in benches:
@@ -166,7 +175,7 @@ class _Ended(ThreadPoolExecutor):
 
 
 def test_a_unit_whose_process_is_killed_is_an_error_that_names_its_subject(
-    make_workbench: MakeWorkbench, subjects: list[Subject]
+    make_workbench: MakeWorkbench, subjects: list[EffectiveConfig]
 ) -> None:
     workbench = make_workbench("there", _Ended())
     workbench.start(["api-keys"])
@@ -176,7 +185,7 @@ def test_a_unit_whose_process_is_killed_is_an_error_that_names_its_subject(
 
 
 def test_a_closed_workbench_begins_nothing_more_in_an_executor_that_it_was_given(
-    make_workbench: MakeWorkbench, subjects: list[Subject]
+    make_workbench: MakeWorkbench, subjects: list[EffectiveConfig]
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
         workbench = make_workbench("there", pool)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from gitleaks_eval.judges.answer import Answer, InvalidAnswer, answer_schema, parse_answer
+from gitleaks_eval.judges.model.answer import Answer, InvalidAnswer, answer_schema, parse_answer
 
 NAMES = ("expected_found", "placement", "labels")
 GOOD: dict[str, Any] = {
@@ -41,11 +41,16 @@ def test_the_order_of_keys_and_surrounding_line_ends_do_not_matter() -> None:
     assert parse_answer(f"\n{json.dumps(turned, indent=1)}\n", NAMES) == parse_answer(json.dumps(GOOD), NAMES)
 
 
-@pytest.mark.parametrize("score", [0, 6, 99, -1, 4.0, "4", True, None, [4]])
+@pytest.mark.parametrize("score", [0, 6, 99, -1, 4.5, "4", True, None, [4]])
 def test_a_score_is_an_integer_from_1_to_5(score: object) -> None:
     assert refused(json.dumps({**GOOD, "score": score})) == "score is not an integer from 1 to 5"
     sub_scores = {**GOOD["sub_scores"], "labels": score}
     assert refused(json.dumps({**GOOD, "sub_scores": sub_scores})) == "sub_scores.labels is not an integer from 1 to 5"
+
+
+def test_a_whole_number_may_be_written_with_a_point_as_in_json_schema() -> None:
+    answer = parse_answer(json.dumps({**GOOD, "score": 4.0}), NAMES)
+    assert (answer.score, type(answer.score)) == (4, int)
 
 
 @pytest.mark.parametrize("confidence", [-0.1, 1.1, "0.9", True, None])
@@ -91,9 +96,13 @@ def test_lists_are_lists_of_texts(key: str, value: object) -> None:
     assert key in refused(json.dumps({**GOOD, key: value}))
 
 
-@pytest.mark.parametrize("value", [None, 1, ["text"], "\ud800"])
-def test_reasoning_is_a_text_that_can_be_written(value: object) -> None:
-    assert "reasoning" in refused(json.dumps({**GOOD, "reasoning": value}))
+@pytest.mark.parametrize("value", [None, 1, ["text"]])
+def test_reasoning_is_a_text(value: object) -> None:
+    assert refused(json.dumps({**GOOD, "reasoning": value})) == "reasoning is not a text"
+
+
+def test_half_a_character_is_refused_because_no_report_can_be_written_with_it() -> None:
+    assert "half a character" in refused(json.dumps({**GOOD, "reasoning": "\ud800"}))
 
 
 @pytest.mark.parametrize(

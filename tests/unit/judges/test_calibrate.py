@@ -11,13 +11,13 @@ import pytest
 
 from gitleaks_eval.analysis.severity import LEVELS
 from gitleaks_eval.judges import calibrate as calibrate_module
-from gitleaks_eval.judges import calibrated
-from gitleaks_eval.judges.agreement import krippendorff_alpha, quadratic_kappa, rank_correlation
 from gitleaks_eval.judges.calibrate import calibrate, concluded, main, material_of
-from gitleaks_eval.judges.calibrated import calibration_path, keep_calibration, passing, prompt_sha256
-from gitleaks_eval.judges.faults import DA, FAULTLESS, FAULTS, FP, SC, SV, Fault
+from gitleaks_eval.judges.calibration_cases import DA, FAULTLESS, FAULTS, FP, SC, SV, Fault
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
+from gitleaks_eval.judges.panel import calibrated
+from gitleaks_eval.judges.panel.agreement import krippendorff_alpha, quadratic_kappa, rank_correlation
+from gitleaks_eval.judges.panel.calibrated import calibration_path, keep_calibration, passing, prompt_sha256
 from gitleaks_eval.judges.settings import HEURISTIC, JudgeSettings
-from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import Judgement, Verdict
 
 MODEL = "claude-opus-5-5"

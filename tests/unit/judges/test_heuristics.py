@@ -16,28 +16,27 @@ from gitleaks_eval.checks.shipped import shipped_checks
 from gitleaks_eval.core.errors import InputError
 from gitleaks_eval.core.text import without_surrogates
 from gitleaks_eval.judges import Judge, Material, Opinion
-from gitleaks_eval.judges.answer import Answer
-from gitleaks_eval.judges.bands import found_band, noise_band
 from gitleaks_eval.judges.calibrate import material_of as whole_material_of
-from gitleaks_eval.judges.case import Case
+from gitleaks_eval.judges.calibration_cases import FAULTS as CALIBRATED
+from gitleaks_eval.judges.calibration_cases import Fault, finding
+from gitleaks_eval.judges.dimensions.bands import found_band, noise_band
+from gitleaks_eval.judges.dimensions.shipped import SHIPPED
 from gitleaks_eval.judges.facts import baseline_of, failed_checks, repository_facts, scenario_facts
-from gitleaks_eval.judges.faults import FAULTS as CALIBRATED
-from gitleaks_eval.judges.faults import Fault, finding
-from gitleaks_eval.judges.judge import checked_judges
+from gitleaks_eval.judges.judge import Case, checked_judges
 from gitleaks_eval.judges.material import REAL_WORLD, SYNTHETIC
-from gitleaks_eval.judges.panel import Panel, judge_all
+from gitleaks_eval.judges.model.answer import Answer
+from gitleaks_eval.judges.model.question import Question, Reply, Verdicts
+from gitleaks_eval.judges.panel.panel import Panel, judge_all
+from gitleaks_eval.judges.panel.scoring import OpenCase, from_opinion
 from gitleaks_eval.judges.prompt import PLACEHOLDERS, Template, as_data, load_template, render
-from gitleaks_eval.judges.question import Question, Reply, Verdicts
-from gitleaks_eval.judges.scoring import from_opinion
 from gitleaks_eval.judges.settings import HEURISTIC, LLM, JudgeSettings
-from gitleaks_eval.judges.shipped import SHIPPED
 from gitleaks_eval.judges.verdict import Judgement, Verdict, llm_score, with_cap
+from gitleaks_eval.scenarios.redaction import Values, values_of
 from gitleaks_eval.scenarios.scenario import Scenario
 from gitleaks_eval.scenarios.secrets import secret_kinds
-from gitleaks_eval.scenarios.traces import Traces, traces_of
 
 DA, FP, SC, SV = (judge.dimension for judge in SHIPPED)
-NOTHING = Traces(b"", frozenset())
+NOTHING = Values()
 COUNTS = "total_secrets unique_secrets secrets_in_head secrets_in_history files_with_secrets commits_with_secrets"
 NOTHING_EXPECTED = dict.fromkeys(COUNTS.split(), 0)
 KEY = b"key of this test"
@@ -92,10 +91,10 @@ def material_of(fault: Fault) -> Material:
 
 
 def judged(
-    material: Material, judges: Iterable[Judge] = SHIPPED, traces: Traces = NOTHING, **changes: Any
+    material: Material, judges: Iterable[Judge] = SHIPPED, planted: Values = NOTHING, **changes: Any
 ) -> Judgement:
     settings = JudgeSettings(**{"mode": HEURISTIC, **changes})
-    panel = Panel(settings, "trace-1", traces, lambda _: material)
+    panel = Panel(settings, "trace-1", planted, lambda _: material)
     cases = [Case(judge, material.mode) for judge in judges]
     return judge_all(cases, panel, whole=True).by_mode[material.mode]
 
@@ -358,7 +357,9 @@ def test_a_low_score_of_low_confidence_is_not_raised_to_the_cap_and_07_is_not_lo
     assert (with_cap(low, (), "cap").score, with_cap(low, (), "cap").capped) == (1, False)
     for stated, is_low in ((0.7, False), (0.69, True)):
         opinion = Opinion(4, dict.fromkeys(SHIPPED[0].sub_dimensions, 4), "said", stated)
-        verdict = from_opinion(Case(SHIPPED[0], SYNTHETIC), material_of(FAULTS[0]), opinion, "flag", "t")
+        verdict = from_opinion(
+            OpenCase(Case(SHIPPED[0], SYNTHETIC), material_of(FAULTS[0]), opinion, Question("d", "", ())), "flag", "t"
+        )
         assert verdict.low_confidence == is_low
 
 
@@ -671,7 +672,7 @@ def test_a_verdict_without_confidence_or_ground_does_not_count(tmp_path: Path, m
         def replying(questions: list[Question], *_: object, said: Answer = answer) -> Verdicts:
             return Verdicts(tuple(Reply(one.dimension, said, None, "", "live") for one in questions))
 
-        monkeypatch.setattr("gitleaks_eval.judges.asking.ask", replying)
+        monkeypatch.setattr("gitleaks_eval.judges.panel.asking.ask", replying)
         whole = judged(material_with(), [judge], mode=LLM)
         (verdict,) = whole.verdicts
         assert (verdict.outcome, verdict.unscored_kind, verdict.score) == ("unscored", "groundless", None)
@@ -695,7 +696,7 @@ def test_a_verdict_diverges_where_the_model_says_two_or_more_more_or_less_than_t
     def replying(questions: list[Question], *_: object) -> Verdicts:
         return Verdicts(tuple(Reply(one.dimension, answer, None, "", "live") for one in questions))
 
-    monkeypatch.setattr("gitleaks_eval.judges.asking.ask", replying)
+    monkeypatch.setattr("gitleaks_eval.judges.panel.asking.ask", replying)
     opinion = Opinion(heuristic, {"tidy": heuristic}, "by numbers")
     judge = replace(leaky("", tmp_path), heuristic=lambda _: opinion)
     (verdict,) = judged(material_with(), [judge], mode=LLM).verdicts
@@ -747,52 +748,34 @@ def forbid(*_: object) -> Any:
 
 
 @pytest.mark.parametrize("mode", [LLM, "replay"])
-def test_a_piece_of_a_secret_in_the_evidence_is_a_leak_and_nothing_is_sent(
+def test_a_planted_secret_in_the_evidence_is_a_leak_and_nothing_is_sent(
     tmp_path: Path, token: str, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    monkeypatch.setattr("gitleaks_eval.judges.asking.ask", forbid)
-    traces = traces_of([token], KEY)
-    judgement = judged(material_with(("a", "rule", 1)), [leaky(token[20:28], tmp_path)], traces, mode=mode)
+    monkeypatch.setattr("gitleaks_eval.judges.panel.asking.ask", forbid)
+    planted = values_of([token])
+    judgement = judged(material_with(("a", "rule", 1)), [leaky(token, tmp_path)], planted, mode=mode)
     (verdict,) = judgement.verdicts
     assert (verdict.outcome, verdict.unscored_kind, judgement.score) == ("unscored", "leak", None)
-    assert token[20:28] not in repr(judgement)
+    assert token[4:] not in repr(judgement)
 
 
-def test_less_than_eight_characters_or_the_public_prefix_are_no_leak(tmp_path: Path, token: str) -> None:
-    prefix = secret_kinds()["github-pat"].prefix
-    for text in (token[20:27], prefix + "****", token[10:14] + " " + token[14:18]):
-        (verdict,) = judged(material_with(), [leaky(text, tmp_path)], traces_of([token], KEY)).verdicts
-        assert verdict.outcome == "scored", text
-
-
-def test_a_piece_of_a_secret_in_the_path_of_a_real_repository_is_a_leak(tmp_path: Path, token: str) -> None:
-    found = edited(good_envelope(), {("data", "findings", 0, "file_path"): f"src/{token[20:30]}.py"})
-    facts = repository_facts("good", analysed(found), show_paths=True)
-    material = Material(REAL_WORLD, (facts,), "gitleaks 8.30.1", {})
-    judgement = judged(material, [leaky(token[20:30], tmp_path)], traces_of([token], KEY))
-    assert [one.unscored_kind for one in judgement.verdicts] == ["leak"]
-
-
-def test_text_of_the_template_is_no_leak(tmp_path: Path, token: str) -> None:
-    piece = token[20:30]
-    judge = leaky(piece, tmp_path)
-    (tmp_path / "house_style.md").write_text(f"{piece} {{{{ evidence }}}}", encoding="utf-8")
-    (verdict,) = judged(material_with(), [judge], traces_of([token], KEY)).verdicts
+def test_the_public_prefix_is_no_leak(tmp_path: Path, token: str) -> None:
+    text = secret_kinds()["github-pat"].prefix + "****"
+    (verdict,) = judged(material_with(), [leaky(text, tmp_path)], values_of([token])).verdicts
     assert verdict.outcome == "scored"
 
 
 @pytest.mark.parametrize("place", ["path", "rule"])
-def test_a_piece_of_a_secret_in_a_path_or_a_rule_id_is_a_leak(tmp_path: Path, token: str, place: str) -> None:
-    piece = token[20:30]
-    path, rule = f"src/{piece}.py" if place == "path" else "a.py", piece if place == "rule" else "rule"
+def test_a_planted_secret_in_a_path_or_a_rule_id_is_a_leak(tmp_path: Path, token: str, place: str) -> None:
+    path, rule = f"src/{token}.py" if place == "path" else "a.py", token if place == "rule" else "rule"
     material = material_with((path, rule, 1))
-    (verdict,) = judged(material, [leaky(piece, tmp_path)], traces_of([token], KEY)).verdicts
+    (verdict,) = judged(material, [leaky(token, tmp_path)], values_of([token])).verdicts
     assert (verdict.outcome, verdict.unscored_kind) == ("unscored", "leak")
 
 
-def test_a_trace_keeps_no_secret_and_does_not_show_its_key(token: str) -> None:
-    traces = traces_of([token], KEY)
-    assert token.encode() not in traces.as_bytes()
-    assert "key" not in repr(traces)
-    assert traces.found_in(f"x{token[12:20]}x")
-    assert not replace(traces, key=b"another").found_in(token)
+def test_a_planted_secret_in_the_path_of_a_real_repository_is_a_leak(tmp_path: Path, token: str) -> None:
+    found = edited(good_envelope(), {("data", "findings", 0, "file_path"): f"src/{token}.py"})
+    facts = repository_facts("good", analysed(found), show_paths=True)
+    material = Material(REAL_WORLD, (facts,), "gitleaks 8.30.1", {})
+    judgement = judged(material, [leaky(token, tmp_path)], values_of([token]))
+    assert [one.unscored_kind for one in judgement.verdicts] == ["leak"]

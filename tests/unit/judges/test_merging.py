@@ -4,11 +4,10 @@ import time
 
 import pytest
 
-from gitleaks_eval.judges.answer import Answer
-from gitleaks_eval.judges.citations import lowered_confidence, unfounded
-from gitleaks_eval.judges.merging import Merged, merged, sample_rows, total
-from gitleaks_eval.judges.question import Reply
-from gitleaks_eval.reports.judges import LISTED_AT_MOST, details
+from gitleaks_eval.judges.model.answer import Answer
+from gitleaks_eval.judges.model.question import Reply, usage
+from gitleaks_eval.judges.panel.merging import Grounds, Merged, grounded, merged, sample_rows
+from gitleaks_eval.reports.run.judges import LISTED_AT_MOST, details
 
 
 def replies(**said: list[int | None]) -> list[Reply]:
@@ -65,7 +64,13 @@ def test_each_sample_is_kept_and_what_is_unknown_in_part_is_unknown() -> None:
             sample_rows(replies(a=[4, None], b=[2]))] == [
         ("a", 0, 4, None), ("a", 1, None, "refusal"), ("b", 0, 2, None),
     ]  # fmt: skip
-    assert (total([1, 2]), total([1, None]), total([])) == (3, None, None)
+    one, two = (Reply("d", None, None, "", "live", output_tokens=number, cost=0.5) for number in (1, 2))
+    assert usage([one, two]) == {"input_tokens": None, "output_tokens": 3, "cost": 1.0}
+    assert set(usage([]).values()) == {None}
+
+
+def answer(confidence: float, *citations: str) -> Answer:
+    return Answer(4, confidence, "", citations, (), {})
 
 
 SHOWN = (
@@ -92,13 +97,13 @@ SHOWN = (
     ],
 )
 def test_a_citation_has_ground_where_each_name_in_it_was_shown(citation: str, *, holds: bool) -> None:
-    assert unfounded([citation], SHOWN) == (() if holds else (citation,))
+    assert grounded(answer(1, citation), SHOWN).unfounded == (() if holds else (citation,))
 
 
 @pytest.mark.parametrize("piece", ["a", "a.", "-", "_", "./", ":1", "a//"])
 def test_a_citation_without_an_end_is_looked_at_in_a_time_that_grows_with_it(piece: str) -> None:
     start = time.process_time()
-    unfounded([piece * (100_000 // len(piece))], SHOWN)
+    grounded(answer(1, piece * (100_000 // len(piece))), SHOWN)
     assert time.process_time() - start < 5
 
 
@@ -112,6 +117,7 @@ def test_of_endless_lists_people_are_shown_the_first() -> None:
 
 
 def test_confidence_is_lowered_by_the_share_of_citations_without_ground() -> None:
-    assert lowered_confidence(0.9, ["a", "b", "c"], ["b"]) == 0.6
-    assert lowered_confidence(0.9, [], []) == 0.9
-    assert lowered_confidence(0.9, ["a"], ["a"]) == 0
+    assert grounded(answer(0.9, "SD-1", "SD-2", "rate"), SHOWN) == Grounds(0.6, ("SD-2",))
+    assert grounded(answer(0.9), SHOWN) == Grounds(0.9, (), "it cites nothing")
+    assert grounded(answer(0.9, "SD-2"), SHOWN) == Grounds(0, ("SD-2",), "nothing that it cites stands in the evidence")
+    assert grounded(answer(0, "SD-1"), SHOWN).problem == "its confidence is 0"

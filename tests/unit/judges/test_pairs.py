@@ -7,23 +7,22 @@ from typing import Any
 import pytest
 from builders import secret
 
-from gitleaks_eval.config.beside import Upgrade
-from gitleaks_eval.judges import asking
-from gitleaks_eval.judges.pair_evidence import Compared
-from gitleaks_eval.judges.pair_verdict import Order, PairVerdict
-from gitleaks_eval.judges.pairwise import ORDERS, PairPanel, agreed, judge_pairs, opinion_of
-from gitleaks_eval.judges.question import ClientOptions, Question, Reply, Verdicts
+from gitleaks_eval.config.eval_file import Upgrade
+from gitleaks_eval.judges.model.question import ClientOptions, Question, Reply, Verdicts
+from gitleaks_eval.judges.pairwise.evidence import Compared
+from gitleaks_eval.judges.pairwise.panel import ORDERS, PairPanel, agreed, judge_pairs, opinion_of
+from gitleaks_eval.judges.pairwise.verdict import Order, PairVerdict
+from gitleaks_eval.judges.panel import asking
 from gitleaks_eval.judges.settings import HEURISTIC, REPLAY, JudgeSettings
-from gitleaks_eval.reports.pair_judge import pair_judge_lines
+from gitleaks_eval.reports.comparison.pair_judge import pair_judge_lines
+from gitleaks_eval.scenarios.redaction import Values, values_of
 from gitleaks_eval.scenarios.secrets import MASK
-from gitleaks_eval.scenarios.traces import Traces, identifying_traces_of, traces_of
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, Pair
 from gitleaks_eval.scoring.differences import Difference, Differences
 from gitleaks_eval.scoring.evaluated import Evaluated
 from gitleaks_eval.scoring.surveyed import Moves
 
-KEY = b"key of this test"
-NOTHING = Traces(KEY, frozenset())
+NOTHING = Values()
 ONE = Difference("s", "a.py", 1, "private-key", None, None, "HIGH", None)
 SCANNER = {"name": "gitleaks", "version": "8.30.1", "sha256": "ab1" * 21}
 SIDE = Evaluated("one", {}, {}, SCANNER, "", 1.0, None, None, has_errors=False)
@@ -36,7 +35,7 @@ def compared(hidden_by: str | None = None, verdict: str = REGRESSION, **found: A
 
 
 def judged(
-    folder: Path, one: Compared, mode: str = REPLAY, planted: Traces = NOTHING, reported: Traces = NOTHING
+    folder: Path, one: Compared, mode: str = REPLAY, planted: Values = NOTHING, reported: Values = NOTHING
 ) -> PairVerdict:
     """In the replay of an empty store: whatever is asked is a miss."""
     settings = JudgeSettings(mode=mode, store=folder / "store")
@@ -51,18 +50,18 @@ def test_an_incomplete_pair_is_not_judged(tmp_path: Path, mode: str) -> None:
     assert verdict.reasoning == "there is nothing whole to judge: why"
 
 
-def test_a_piece_of_a_planted_secret_in_what_is_shown_is_a_leak_and_nothing_is_asked(tmp_path: Path) -> None:
+def test_a_planted_secret_in_what_is_shown_is_a_leak_and_nothing_is_asked(tmp_path: Path) -> None:
     token = secret("github-pat", "pairs")
-    leaky = compared(f"hidden by {token[10:24]}", lost=(ONE,))
+    leaky = compared(f"hidden by {token}", lost=(ONE,))
     assert judged(tmp_path, leaky).unscored_kind == "replay_miss"
-    verdict = judged(tmp_path, leaky, planted=traces_of([token], KEY))
+    verdict = judged(tmp_path, leaky, planted=values_of([token]))
     assert (verdict.unscored_kind, verdict.orders) == ("leak", ())
     # What is masked is no leak, and is asked.
-    both: dict[str, Any] = {"planted": traces_of([token], KEY), "reported": identifying_traces_of([token], KEY)}
+    both: dict[str, Any] = {"planted": values_of([token]), "reported": values_of([token])}
     assert judged(tmp_path, leaky, **both).unscored_kind == "replay_miss"
 
 
-def test_pieces_of_what_either_candidate_reported_are_masked_in_both_questions(
+def test_values_that_either_candidate_reported_are_masked_in_both_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = secret("github-pat", "pairs")
@@ -72,9 +71,9 @@ def test_pieces_of_what_either_candidate_reported_are_masked_in_both_questions(
         prompts.extend(question.prompt for question in questions.values())
         raise InterruptedError
 
-    monkeypatch.setattr("gitleaks_eval.judges.pairwise.put", put)
+    monkeypatch.setattr("gitleaks_eval.judges.pairwise.panel.put", put)
     with pytest.raises(InterruptedError):
-        judged(tmp_path, compared(f"hidden by x{token}y", lost=(ONE,)), reported=traces_of([token], KEY))
+        judged(tmp_path, compared(f"hidden by x{token}y", lost=(ONE,)), reported=values_of([token]))
     assert len(prompts) == 2
     assert all(MASK in prompt and token[10:] not in prompt for prompt in prompts)
 

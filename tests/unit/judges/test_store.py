@@ -9,9 +9,9 @@ import pytest
 
 from gitleaks_eval.core.errors import EvaluationError, InputError
 from gitleaks_eval.core.options import Root
-from gitleaks_eval.judges.message import Message, request_body
+from gitleaks_eval.judges.model.message import Message, request_body
+from gitleaks_eval.judges.model.store import entry_path, key, load, save
 from gitleaks_eval.judges.settings import HEURISTIC, LLM, REPLAY, read_judge_settings
-from gitleaks_eval.judges.store import entry_path, key, load, save
 
 MESSAGE = Message('{"score": 4}\n\u2028é', "claude-opus-5-5", "end_turn", 1200, None)
 BODY = request_body("What about this?", "claude-opus-5-5", ["a", "b", "c"])

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from evaluations import A, evaluated, matched
 
-from gitleaks_eval.reports.comment import BYTES_AT_MOST, MARK, comparison_comment
-from gitleaks_eval.reports.comparison import Compared
-from gitleaks_eval.reports.configuration_problems import ConfigurationProblem, Spot
-from gitleaks_eval.reports.in_pull_request import _annotation
+from gitleaks_eval.reports.comparison.compared import Compared
+from gitleaks_eval.reports.pull_request.annotations import _annotation
+from gitleaks_eval.reports.pull_request.comment import BYTES_AT_MOST, MARK, comparison_comment
+from gitleaks_eval.reports.run.configuration_problems import ConfigurationProblem, Spot
 from gitleaks_eval.scoring.comparison import compare
 from gitleaks_eval.scoring.surveyed import Hiding, Surveyed
 

@@ -11,9 +11,9 @@ from builders import finding
 from gitleaks_eval.analysis.matching import Matching, match_findings
 from gitleaks_eval.core.schema import schema_problems
 from gitleaks_eval.core.text import markdown
-from gitleaks_eval.reports.comparison import LISTED_AT_MOST, Compared, comparison_json, comparison_markdown
-from gitleaks_eval.reports.comparison_lines import LINES_AT_MOST, comparison_lines
-from gitleaks_eval.reports.real_differences import group_text, real_lines
+from gitleaks_eval.reports.comparison.compared import LISTED_AT_MOST, Compared, comparison_json, comparison_markdown
+from gitleaks_eval.reports.comparison.real_differences import group_text, real_lines
+from gitleaks_eval.reports.terminal.comparison import LINES_AT_MOST, comparison_lines
 from gitleaks_eval.scenarios.scenario import Expected, ExpectedFinding
 from gitleaks_eval.scoring.comparison import Pair, compare, neighbours
 from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated

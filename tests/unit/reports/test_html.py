@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from pages import comparison, documents, evaluation
 
-from gitleaks_eval.judges.pair_verdict import Order
-from gitleaks_eval.judges.pairwise import ORDERS, agreed
+from gitleaks_eval.judges.pairwise.panel import ORDERS, agreed
+from gitleaks_eval.judges.pairwise.verdict import Order
 from gitleaks_eval.judges.verdict import Verdict
-from gitleaks_eval.reports.html import comparison_page, run_page, trend_page
-from gitleaks_eval.reports.html_comparison import rule_rows
-from gitleaks_eval.reports.html_first import next_action, tiles, verdict, why
-from gitleaks_eval.reports.html_groups import Group, command
-from gitleaks_eval.reports.html_views import problems, rate, regions
+from gitleaks_eval.reports.html.comparison import rule_rows
+from gitleaks_eval.reports.html.first_screen import next_action, tiles, verdict, why
+from gitleaks_eval.reports.html.groups import Group, command
+from gitleaks_eval.reports.html.pages import comparison_page, run_page, trend_page
+from gitleaks_eval.reports.html.views import problems, rate, regions
 
 MIB = 1 << 20
 # A browser opens ten times as many in three seconds.
@@ -63,11 +63,15 @@ def page_of(document: dict[str, Any]) -> str:
     return b"".join(run_page(document)).decode()
 
 
+def compared_page(compared: dict[str, Any], reports: dict[str, Any]) -> str:
+    return b"".join(comparison_page(compared, reports)).decode()
+
+
 def pages() -> list[str]:
     compared, reports = comparison()
     return [
         page_of(evaluation()),
-        b"".join(comparison_page(compared, reports)).decode(),
+        compared_page(compared, reports),
         b"".join(trend_page(documents())).decode(),
     ]
 
@@ -170,7 +174,7 @@ def test_a_clean_run_says_so_and_what_to_do_next(about: Callable[[dict[str, Any]
 
 def test_a_comparison_says_what_changes_by_cause() -> None:
     compared, reports = comparison()
-    text = Read(b"".join(comparison_page(compared, reports)).decode()).text
+    text = Read(compared_page(compared, reports)).text
     assert text.index("REGRESSION") < text.index("Candidates")
     assert "1 Lost: hidden by c.toml allowlists[0]" in text
     assert "src/ 1 of 1 0 of 1" in text
@@ -178,12 +182,12 @@ def test_a_comparison_says_what_changes_by_cause() -> None:
 
 def test_a_comparison_shows_each_figure_with_its_difference_and_none_for_too_few_secrets() -> None:
     compared, reports = comparison()
-    text = Read(b"".join(comparison_page(compared, reports)).decode()).text
+    text = Read(compared_page(compared, reports)).text
     assert "planted secrets found 2 of 2 1 of 2 -1" in text
     assert "recall 1.00 0.90 -0.10" in text
     assert "10 ms (9 to 12) 10 ms (9 to 12) within noise" in text
     compared["candidates"][1] |= {"tp": 3, "fn": 1, "recall": 0.75}
-    text = Read(b"".join(comparison_page(compared, reports)).decode()).text
+    text = Read(compared_page(compared, reports)).text
     assert "recall 1.00 too few to say (n=4)" in text
 
 
@@ -296,7 +300,7 @@ def test_a_comparison_shows_what_the_judge_of_pairs_said_in_both_orders_and_that
         agreed([order(name) for name in ORDERS]), mode="llm", model_requested="m", uncalibrated=True, heuristic_score=1
     )
     compared["pairs"][0]["judge"] = json.loads(json.dumps(verdict.as_json()))
-    text = Read(b"".join(comparison_page(compared, reports)).decode()).text
+    text = Read(compared_page(compared, reports)).text
     assert "What changed, and does it matter? (a judge, advisory)" in text
     assert (
         "the baseline is clearly better (m, confidence 0.50 (low: review it), heuristic 1 of 5, uncalibrated) "
@@ -350,7 +354,7 @@ def test_a_time_says_of_what_it_is_and_a_start_is_not_called_slow() -> None:
         compared["candidates"], ((86.0, [80.0, 90.0]), (206.0, [200.0, 210.0])), strict=True
     ):
         one.update(scan_ms=middle, scan_ms_spread=spread)
-    page = b"".join(comparison_page(compared, reports)).decode()
+    page = compared_page(compared, reports)
     assert "time of a scan of a small planted repository (the canary; median of repeated scans)" in page
     assert '206 ms (200 to 210) <strong class="soft">+120 ms</strong>' in page
     assert "times as long" not in page
@@ -359,11 +363,11 @@ def test_a_time_says_of_what_it_is_and_a_start_is_not_called_slow() -> None:
     compared["pairs"][0]["real"] = [
         {"repository": name, "same": 9, "scan_ms": both, **nothing} for name, both in times.items()
     ]
-    page = b"".join(comparison_page(compared, reports)).decode()
+    page = compared_page(compared, reports)
     assert "2.4 times" not in page
     assert '<td>3.0 s</td><td>5.1 s <strong class="worse">1.3 to 1.9 times as long</strong></td>' in page
     compared["pairs"][0]["real"][0]["scan_ms"] = [1000.0, 1000.0]
-    page = b"".join(comparison_page(compared, reports)).decode()
+    page = compared_page(compared, reports)
     assert '<strong class="soft">1.0 to 1.9 times as long</strong>' in page
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gitleaks_eval.reports.files import add_to_job_summary
+from gitleaks_eval.reports.output.files import add_to_job_summary
 
 MIB = 1 << 20
 

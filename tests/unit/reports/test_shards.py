@@ -10,13 +10,13 @@ import pyarrow.parquet
 import pytest
 from fleets import CAUSE, PAIR, comparison, difference, row
 
-from gitleaks_eval.config.beside import Approval
+from gitleaks_eval.config.eval_file import Approval
 from gitleaks_eval.core.documents import DocumentError
 from gitleaks_eval.core.errors import EvaluationError, InputError
-from gitleaks_eval.reports.fleet import LineKey
-from gitleaks_eval.reports.parquet import parquet_pieces
-from gitleaks_eval.reports.repository_rows import Spool, read_row, row_line
-from gitleaks_eval.reports.shards import Question, is_of_shard, read_shards, shard_pieces, shard_rows
+from gitleaks_eval.reports.fleet.parquet import parquet_pieces
+from gitleaks_eval.reports.fleet.repository_rows import Spool, read_row, row_line
+from gitleaks_eval.reports.fleet.shards import Question, is_of_shard, read_shards, shard_pieces, shard_rows
+from gitleaks_eval.reports.fleet.summary import LineKey
 from gitleaks_eval.scoring.fleet import PairRow, RepositoryRow
 from gitleaks_eval.scoring.real_differences import LOST, MOVED
 

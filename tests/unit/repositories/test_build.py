@@ -17,6 +17,32 @@ from gitleaks_eval.scenarios.secrets import Secret
 
 AUTHOR = "Jürgen Tester <test@example.com>"
 SHIPPED = sorted(shipped_data("synthetic_repos").rglob("*.yaml"))
+SHIPPED_REFS = {
+    "api-keys": {"refs/heads/main": "3d76d9280212baff1a894c4f117d24cc4c380ff3"},
+    "aws-credentials": {"refs/heads/main": "a74750c28b552d244f8cb624020c118541bd8e3a"},
+    "binary-files": {"refs/heads/main": "dbba3421cabd1850f3cfd00a05310ef5df39e9b9"},
+    "cloud-mixed": {"refs/heads/main": "ac1b40dbb46e30f3e8a5744f485b517b0b25a7bc"},
+    "database-creds": {"refs/heads/main": "ccdfeb6c1147748d1c0671f66245633ecb563af8"},
+    "empty-repository": {},
+    "historical-secrets": {"refs/heads/main": "452ad9f384ac5243e2c90b7ec8821c85e4c52458"},
+    "large-files": {"refs/heads/main": "0ded88dab91767733a5bb44faacd96c6a4fdae92"},
+    "merged-branch": {
+        "refs/heads/alerts": "85e38ff4affffcf8acee2790156fc7491bbc272e",
+        "refs/heads/main": "f2eea88dfe693a888b8a730c99948614636eed7a",
+    },
+    "mixed-secrets": {"refs/heads/main": "fa393bd35aa29cddafe8e4707d1010f53c5ea106"},
+    "no-secrets": {"refs/heads/main": "1d572f31cdc95c6f00c32daa4652a5d2ecfa9087"},
+    "private-keys": {"refs/heads/main": "7e2ba57fa726f903677b2c16da2fe0967f721719"},
+    "renamed-file": {"refs/heads/main": "053815255906401b45708c8977ec474a8a52b022"},
+    "rewritten-secret": {"refs/heads/main": "5e3fd93bb25e0c9f08094865e32ca5eccfc5cd4c"},
+    "side-branch": {
+        "refs/heads/experiment/upload": "801ca789345095a060ae3bbd738591d98c1ad60c",
+        "refs/heads/main": "c71608234149f0b9a06aa2fb825183af4a3abea4",
+        "refs/tags/v1.0": "6ab442f9d709d328eec5186e8ed22dc3fec81e93",
+    },
+    "synthetic": {"refs/heads/main": "58feb39963c5ff9e1e23931b9cebfdd0c621366d"},
+    "unicode-names": {"refs/heads/main": "af656a68b1f23bc4769cd95b8e16f6b4e8fb4093"},
+}
 
 EVERYTHING: list[dict[str, Any]] = [
     {
@@ -86,9 +112,10 @@ def test_git_finds_nothing_wrong_with_a_repository_of_everything(tmp_path: Path)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_git_finds_nothing_wrong_with_a_shipped_repository(path: Path, tmp_path: Path) -> None:
+def test_git_finds_nothing_wrong_with_a_shipped_repository_and_its_commit_ids_stay(path: Path, tmp_path: Path) -> None:
     build(load_recipe(path), tmp_path / "r", "recipe")
     git(tmp_path / "r", "fsck", "--strict", "--full")
+    assert refs_of(tmp_path / "r") == SHIPPED_REFS[path.stem]
 
 
 def test_files_hold_what_the_recipe_says(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.repositories.hosts import host_of
 from gitleaks_eval.repositories.listed import RepositoryList, is_list, read_list
-from gitleaks_eval.repositories.refs import place_of
+from gitleaks_eval.repositories.sources import host_of, place_of
 
 
 def written(folder: Path, *lines: str) -> str:

@@ -49,9 +49,8 @@ def test_head_that_names_a_commit_is_no_other_state_of_the_clone(source: Path, t
         lambda path: git(path, "branch", "-D", "team/topic"),
         lambda path: git(path, "branch", "other"),
         lambda path: git(path, "update-ref", "refs/stash", "HEAD"),
-        lambda path: (path / ".git/shallow").write_bytes(git(path, "rev-parse", "HEAD")),
     ],
-    ids=["commit", "tag", "deleted", "branch", "stash", "shallow"],
+    ids=["commit", "tag", "deleted", "branch", "stash"],
 )
 def test_whatever_would_be_scanned_otherwise_is_another_state(source: Path, change: Callable[[Path], object]) -> None:
     before = state_of(named(source), SECONDS)
@@ -59,20 +58,38 @@ def test_whatever_would_be_scanned_otherwise_is_another_state(source: Path, chan
     assert state_of(named(source), SECONDS) != before
 
 
+def test_a_clone_whose_history_is_cut_off_has_the_state_of_no_repository(source: Path, tmp_path: Path) -> None:
+    git(source, "commit", "-q", "--allow-empty", "-m", "two")
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{source}", "shallow")
+    shallow = named(tmp_path / "shallow")
+    assert state_of_clone(clone(shallow, tmp_path / "clone", SECONDS).path) != state_of(shallow, SECONDS)
+
+
+def test_replacements_are_no_part_of_the_state(source: Path) -> None:
+    before = state_of(named(source), SECONDS)
+    git(source, "commit", "-q", "--allow-empty", "-m", "two")
+    git(source, "replace", "HEAD", "HEAD~1")
+    git(source, "reset", "-q", "--soft", "team/topic")
+    assert state_of(named(source), SECONDS) == before
+
+
 def test_a_host_says_the_state_of_what_is_cloned_from_it(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "local_path", lambda _: None)
     monkeypatch.setattr(module, "CLONED_FROM", "file")
     bare = tmp_path / "bare"
     git(source, "clone", "-q", "--bare", str(source), str(bare))
-    assert module._of_url(f"file://{source}", SECONDS) == state_of(named(bare), SECONDS)
+    assert state_of(named(source), SECONDS) == state_of_clone_at(bare)
 
 
-def test_what_is_no_repository_has_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(EvaluationError):
-        state_of(named(tmp_path), SECONDS)
-    with pytest.raises(EvaluationError):
-        state_of(named(tmp_path / "gone"), SECONDS)
-    monkeypatch.setattr(module, "CLONED_FROM", "file")
+def state_of_clone_at(bare: Path) -> str:
+    # A clone of ours has its git folder inside.
+    bare.rename(bare.with_name(".git"))
+    return state_of_clone(bare.parent)
+
+
+@pytest.mark.parametrize("place", [".", "gone"])
+def test_what_is_no_repository_has_no_state(tmp_path: Path, place: str) -> None:
     with pytest.raises(EvaluationError, match="does not say"):
-        module._of_url(f"file://{tmp_path}", SECONDS)
+        state_of(named(tmp_path / place), SECONDS)

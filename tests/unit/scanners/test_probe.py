@@ -14,7 +14,7 @@ import pytest
 from programs import USAGE, is_gone, pid_in, script, sha256, stating
 
 from gitleaks_eval.core.errors import EvaluationError
-from gitleaks_eval.scanners import GITLEAKS, Adapter, build_step, install
+from gitleaks_eval.scanners import GITLEAKS, Adapter, install
 from gitleaks_eval.scanners import build as scanner
 from gitleaks_eval.scanners.build import PINNED_VERSION, ScannerBuild, ScannerChoice, find_scanner, probe
 
@@ -213,11 +213,11 @@ def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The versions that were asked for; each is there."""
     asked: list[str] = []
 
-    def installed(version: str, _: build_step.Progress, __: Adapter) -> tuple[Path, str]:
+    def installed(version: str, _: install.Progress, __: Adapter) -> tuple[Path, str]:
         asked.append(version)
         return stating(tmp_path / f"gitleaks-{version}", version), RELEASE
 
-    monkeypatch.setattr(install, "installed_binary", installed)
+    monkeypatch.setattr(scanner, "installed_binary", installed)
     return asked
 
 
@@ -238,11 +238,11 @@ def test_a_version_that_is_named_comes_before_what_is_on_path(on_path: Path, ins
 def test_a_version_of_another_scanner_is_installed_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def installed(version: str, _: build_step.Progress, adapter: Adapter) -> tuple[Path, str]:
+    def installed(version: str, _: install.Progress, adapter: Adapter) -> tuple[Path, str]:
         asked.append((adapter.name, version))
         return stating(tmp_path / "installed", version, USAGE.replace("  gitleaks [", "  betterleaks [")), RELEASE
 
-    monkeypatch.setattr(install, "installed_binary", installed)
+    monkeypatch.setattr(scanner, "installed_binary", installed)
     find_scanner(ScannerChoice(None, "1.4.0", "--gitleaks-version", "betterleaks"), print)
     assert asked == [("betterleaks", "1.4.0")]
 
@@ -269,12 +269,12 @@ def test_without_one_on_path_the_pinned_version_is_installed(
 def test_a_source_that_fails_is_never_replaced_by_the_next(
     tmp_path: Path, on_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
-    def installed(version: str, _: build_step.Progress, __: Adapter) -> tuple[Path, str]:
+    def installed(version: str, _: install.Progress, __: Adapter) -> tuple[Path, str]:
         if version == "8.22.0":
             raise EvaluationError("gitleaks 8.22.0 could not be installed")
         return stating(tmp_path / "pinned", version), RELEASE
 
-    monkeypatch.setattr(install, "installed_binary", installed)
+    monkeypatch.setattr(scanner, "installed_binary", installed)
     choice = {
         "binary": ScannerChoice(tmp_path / "missing", None, "--gitleaks-binary"),
         "version": ScannerChoice(None, "8.22.0", "--gitleaks-version"),
@@ -292,7 +292,7 @@ def test_a_binary_in_the_place_of_the_version_that_was_asked_for_is_refused(
 ) -> None:
     other = stating(tmp_path / "installed", "8.18.4")
     monkeypatch.setattr(scanner, "binary_on_path", lambda *_: None)
-    monkeypatch.setattr(install, "installed_binary", lambda *_: (other, RELEASE))
+    monkeypatch.setattr(scanner, "installed_binary", lambda *_: (other, RELEASE))
     wanted = choice.version or PINNED_VERSION
     with pytest.raises(
         EvaluationError, match=rf"^{other} \(.*{RELEASE}\) is gitleaks 8\.18\.4, not gitleaks {wanted}; "

@@ -16,7 +16,7 @@ from gitleaks_eval.scenarios.scenario import Expected
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE, Pair, compare
 from gitleaks_eval.scoring.differences import DIFFERENCES, CheckChange, Difference
 from gitleaks_eval.scoring.evaluated import CheckKey, by_key, comparability
-from gitleaks_eval.scoring.excuses import AS_IN_BASELINE, SLOWER, excuse
+from gitleaks_eval.scoring.expected_failures import AS_IN_BASELINE, SLOWER, excuse
 from gitleaks_eval.scoring.saved import evaluated_from_report
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from gitleaks_eval.config.beside import Approval
-from gitleaks_eval.reports.real_differences import real_json
+from gitleaks_eval.config.eval_file import Approval
+from gitleaks_eval.reports.comparison.real_differences import real_json
 from gitleaks_eval.scoring.approvals import approved
 from gitleaks_eval.scoring.real_differences import (
     KINDS,

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from evaluations import A, evaluated, matched
 
-from gitleaks_eval.reports.comparison import Compared
-from gitleaks_eval.reports.comparison_lines import LINES_AT_MOST, comparison_lines
+from gitleaks_eval.reports.comparison.compared import Compared
+from gitleaks_eval.reports.terminal.comparison import LINES_AT_MOST, comparison_lines
 from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAFE, Asked, Pair, compare
 from gitleaks_eval.scoring.differences import find_differences
 from gitleaks_eval.scoring.evaluated import CheckKey, Evaluated
-from gitleaks_eval.scoring.excuses import TO_REVIEW, excuse
+from gitleaks_eval.scoring.expected_failures import TO_REVIEW, excuse
 from gitleaks_eval.scoring.surveyed import (
     Hiding,
     Surveyed,
@@ -102,6 +102,26 @@ def test_an_entry_is_wider_by_what_it_hides_and_not_by_rules_that_are_new(
     rules = {**WHOLE.rules, **{f"more-{number}": True for number in range(more_rules)}}
     moved = moves(replace(WHOLE, entries=[before]), replace(WHOLE, rules=rules, entries=[after]))
     assert moved.entries_wider == ((after.where,) if is_wider else ())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_wider"),
+    [
+        (["npm"], ["npm"], False),
+        (["npm", "jwt"], ["npm"], False),
+        (["npm"], ["npm", "jwt"], True),
+        (["npm", "jwt"], ["npm", "slack"], True),
+        (["npm", "jwt"], [], True),
+        ([], ["npm", "jwt"], False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["path", "regex"])
+def test_an_allowlist_is_wider_where_it_is_for_a_rule_more(
+    before: Sequence[str], after: Sequence[str], kind: str, *, is_wider: bool
+) -> None:
+    was, now = (replace(hiding("a", rules=3, kind=kind), for_rules=frozenset(rules)) for rules in (before, after))
+    moved = moves(replace(WHOLE, entries=[was]), replace(WHOLE, entries=[now]))
+    assert bool(moved.entries_wider) == is_wider
 
 
 def rows(entries: Sequence[dict[str, Any]], switched_off: Sequence[str] = ()) -> Surveyed:

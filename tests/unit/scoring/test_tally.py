@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from fleets import CAUSE, PAIR, comparison, difference, row
 
-from gitleaks_eval.config.beside import Approval
+from gitleaks_eval.config.eval_file import Approval
 from gitleaks_eval.scoring.fleet import PairRow, RepositoryRow, Tally
 from gitleaks_eval.scoring.real_differences import LOST, MOVED, NEW, groups
 

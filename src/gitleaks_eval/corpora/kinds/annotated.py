@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.corpora.expected import OPTION, expected_of, in_one_commit, named_corpus, words_of
+from gitleaks_eval.corpora.expected import OPTION, expected_of, in_one_commit, words_of
 from gitleaks_eval.corpora.files import is_repository, shown_name, text_files
 from gitleaks_eval.corpora.kind import CorpusKind
 from gitleaks_eval.scenarios.places import Place, Places
@@ -64,7 +64,7 @@ def annotated(folder: Path) -> tuple[Corpus, Expected]:
         f"{count} files{at_head}, committed to a temporary repository",
         Places(frozenset(labels.places[OK])),
         Places(frozenset(labels.places[TODORULEID] + labels.places[TODOOK])),
-        words=frozenset(labels.words),
+        values=frozenset(labels.words),
     )
     return corpus, in_one_commit(expected_of(labels.places[RULEID]))
 
@@ -85,7 +85,7 @@ class _Labels:
         open_labels: list[tuple[str, str]] = []
         number, line = 0, b""
         for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
-            label = self._label(line, f"{named_corpus(path)}:{number}")
+            label = self._label(line, f"{path}:{number}")
             if label is not None:
                 open_labels += label
             elif open_labels:
@@ -125,18 +125,16 @@ class _Labels:
         """Refuse a file that is not read as text and looks as if it had labels."""
         if _IN_BYTES.search(content):
             self.problems.append(
-                f"{named_corpus(path)}: `ruleid:` in a file that is binary or UTF-16; save it as UTF-8, or remove it"
+                f"{path}: `ruleid:` in a file that is binary or UTF-16; save it as UTF-8, or remove it"
             )
 
     def _close(self, labels: list[tuple[str, str]], path: str, number: int, line: bytes) -> None:
         if not line.strip():
-            self.problems.append(f"{named_corpus(path)}:{number}: the label above has no line that it could be about")
+            self.problems.append(f"{path}:{number}: the label above has no line that it could be about")
         given: dict[str, str] = {}
         for word, rule in labels:
             if given.setdefault(rule, word) != word:
-                self.problems.append(
-                    f"{named_corpus(path)}:{number}: the labels above contradict each other: {given[rule]}, {word}"
-                )
+                self.problems.append(f"{path}:{number}: the labels above contradict each other: {given[rule]}, {word}")
             self.places[word].append((path, number, rule))
         if any(word in {RULEID, TODORULEID} for word, _ in labels):
             self.words |= words_of(line)

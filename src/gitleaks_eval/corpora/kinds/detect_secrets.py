@@ -5,7 +5,7 @@ from typing import Any
 
 from gitleaks_eval.core.documents import LARGEST_TEXT, read_json
 from gitleaks_eval.core.errors import InputError
-from gitleaks_eval.corpora.expected import OPTION, named_corpus
+from gitleaks_eval.corpora.expected import OPTION
 from gitleaks_eval.corpora.kind import CorpusKind
 from gitleaks_eval.corpora.labels import FALSE, OPEN, TRUE, Label, beside, labelled_corpus
 from gitleaks_eval.scenarios.places import Window
@@ -39,7 +39,7 @@ def detect_secrets(path: Path) -> tuple[Corpus, Expected]:
 
 
 def _label(file: str, index: int, entry: Any, baseline: Path) -> Label:
-    place = f"{baseline.name}: {named_corpus(file)} entry {index}"
+    place = f"{baseline.name}: {file} entry {index}"
     line = entry.get("line_number") if isinstance(entry, dict) else None
     if type(line) is not int or line < 1:
         raise InputError(f"{OPTION} {place}: it has no line_number")

@@ -21,8 +21,7 @@ from gitleaks_eval.corpora.labels_file import (
     is_ours,
     read_labels,
 )
-from gitleaks_eval.repositories.refs import place_of
-from gitleaks_eval.repositories.sources import read_source, real_repositories
+from gitleaks_eval.repositories.sources import place_of, read_source, real_repositories
 from gitleaks_eval.scenarios.places import Places, Window
 from gitleaks_eval.scenarios.scenario import Corpus, Expected, RealRepository
 from gitleaks_eval.scenarios.secrets import MASK
@@ -42,7 +41,7 @@ def own_labels(path: Path, repository: RealRepository | None = None) -> tuple[Co
     if read.labels is None:
         raise InputError(f"{OPTION} {NAME}:{path}: this is no file")
     labels = read.labels
-    there = [one for one in labels.findings if not one.stale]
+    there = [finding for finding in labels.findings if not finding.stale]
     named = [one for one in there if MASK not in one.path]
     mixed = _of_two_minds(named)
     clear = [one for one in named if one.place not in mixed]
@@ -55,7 +54,7 @@ def own_labels(path: Path, repository: RealRepository | None = None) -> tuple[Co
         NAME,
         path,
         _how(labels, len(there) - len(named), sum(id(one) not in counted for one in named)),
-        Places(frozenset((one.path, one.line, one.rule) for one in decoys)),
+        Places(frozenset((decoy.path, decoy.line, decoy.rule) for decoy in decoys)),
         has_history=True,
         repository=repository or repository_of(path, labels),
         commit=labels.commit,
@@ -69,13 +68,13 @@ def own_labels(path: Path, repository: RealRepository | None = None) -> tuple[Co
 def _of_two_minds(findings: Sequence[LabelledFinding]) -> set[tuple[str, str, int, str]]:
     """The lines of a commit on which findings of one rule have several labels: columns differ between versions."""
     labels: defaultdict[tuple[str, str, int, str], set[str]] = defaultdict(set)
-    for one in findings:
-        labels[one.place].add(one.label if one.label in {TRUE, FALSE} else UNREVIEWED)
+    for finding in findings:
+        labels[finding.place].add(finding.label if finding.label in {TRUE, FALSE} else UNREVIEWED)
     return {place for place, several in labels.items() if len(several) > 1}
 
 
 def _how(labels: LabelsFile, masked: int, left_out: int) -> str:
-    """What a corpus says of itself: what it is, what is left out of account, and what its recall means."""
+    """Return what a corpus says of itself: what it is, what is left out of account, and what its recall means."""
     waiting = dict(counts(labels.findings))
     parts = [
         f"git repository, cloned at {labels.commit[:12]}",
@@ -88,7 +87,7 @@ def _how(labels: LabelsFile, masked: int, left_out: int) -> str:
 
 
 def repository_of(path: Path, labels: LabelsFile) -> RealRepository:
-    """The repository that a file of labels names.
+    """Return the repository that a file of labels names.
 
     Raises:
         InputError: when there is no such folder, or it is no URL that can be cloned.
@@ -102,7 +101,7 @@ def repository_of(path: Path, labels: LabelsFile) -> RealRepository:
 
 
 def files_about(repository: RealRepository, root: Path) -> list[Path]:
-    """The files of labels of a project, `labels/*.yaml`, that are about a repository.
+    """Return the files of labels of a project, `labels/*.yaml`, that are about a repository.
 
     Raises:
         InputError: when one cannot be read or is wrong.
@@ -111,7 +110,7 @@ def files_about(repository: RealRepository, root: Path) -> list[Path]:
 
 
 def files_by_repository(root: Path) -> dict[str, list[Path]]:
-    """The files of labels of a project, `labels/*.yaml`, by `place_of` their repository.
+    """Return the files of labels of a project, `labels/*.yaml`, by `place_of` their repository.
 
     Raises:
         InputError: when one cannot be read or is wrong.
@@ -131,7 +130,7 @@ def true_places(repository: RealRepository, root: Path) -> frozenset[tuple[str, 
         InputError: as `files_about`.
     """
     read = [read_labels(path).labels for path in files_about(repository, root)]
-    return frozenset(one.place for labels in read if labels for one in labels.findings if one.label == TRUE)
+    return frozenset(finding.place for labels in read if labels for finding in labels.findings if finding.label == TRUE)
 
 
 KIND = CorpusKind(

@@ -43,13 +43,13 @@ def reported(path: Path) -> tuple[Corpus, Expected]:
         how = "committed to a temporary repository"
         expected = in_one_commit(expected_of(_relative(places, source, report)))
     values = frozenset(str(value) for finding in findings if _is_value(value := finding.get("Secret")))
-    words = frozenset(_words(source, zip(findings, expected.findings, strict=True)))
-    corpus = Corpus(REPORT, source, how, has_history=is_repository(source), values=values, words=words)
+    values = values.union(_words(source, zip(findings, expected.findings, strict=True)))
+    corpus = Corpus(REPORT, source, how, has_history=is_repository(source), values=values)
     return corpus, replace(expected, unique_secrets=_distinct(findings, "Secret"))
 
 
 def report_findings(report: Path) -> list[dict[str, Any]]:
-    """The findings of a JSON report of Gitleaks.
+    """Return the findings of a JSON report of Gitleaks.
 
     Raises:
         InputError: when it is none.
@@ -99,7 +99,7 @@ def _files(source: Path, wanted: Iterable[tuple[str, str]]) -> Iterator[bytes]:
 
 
 def _distinct(findings: Iterable[Mapping[str, Any]], key: str) -> int | None:
-    """How many different values there are; None when one is left out or redacted."""
+    """Return how many different values there are; None when one is left out or redacted."""
     values = {finding.get(key) for finding in findings}
     return len(values) if all(map(_is_value, values)) else None
 
@@ -109,7 +109,7 @@ def _is_value(value: object) -> bool:
 
 
 def _relative(places: list[Place], source: Path, report: Path) -> list[Place]:
-    """The places relative to the folder: paths in a report of a folder begin with the name it was scanned by."""
+    """Return the places relative to the folder: paths in a report of a folder begin with the name it was scanned by."""
     there = {shown_name(path) for path in paths_below(source)}
     first = places[0][0].split("/") if places else [""]
     for depth in range(len(first)):

@@ -1,0 +1,1 @@
+"""Samples of rules and entries: generated, planted in a repository, scanned, and read back."""

@@ -1,0 +1,1 @@
+"""Accepted losses: what `gitleaks-eval accept` asks and writes, and which failures are expected."""

@@ -1,0 +1,1 @@
+"""The judges of a run: their material, the panel, and pairs of candidates."""

@@ -1,0 +1,1 @@
+"""Real repositories compared: the differences of two candidates, and the entries that cause them."""

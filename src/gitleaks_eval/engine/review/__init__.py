@@ -1,0 +1,1 @@
+"""Findings shown to people: to label them, or to try a rule."""

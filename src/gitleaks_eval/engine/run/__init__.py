@@ -1,0 +1,1 @@
+"""A run from beginning to end: its checks, its reports, and why it fails."""

@@ -1,0 +1,1 @@
+"""Scans by a candidate, with its findings masked and analysed."""

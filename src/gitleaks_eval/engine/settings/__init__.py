@@ -1,0 +1,1 @@
+"""The settings of a run, from options, ini files and tables of candidates."""

@@ -1,0 +1,1 @@
+"""The shipped judges, a module a dimension, and the evidence that they share."""

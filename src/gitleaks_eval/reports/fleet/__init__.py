@@ -1,0 +1,1 @@
+"""The reports about many repositories: rows, shards, and their totals."""

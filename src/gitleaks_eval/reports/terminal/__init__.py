@@ -1,0 +1,1 @@
+"""The section of a run or a comparison in the terminal."""
