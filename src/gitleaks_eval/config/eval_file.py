@@ -176,7 +176,7 @@ def read_document(document: Any, text: str, path: Path, layers: tuple[int, ...])
         return Beside(path, layers)
     spots = yaml_spots(text)
     for address, problem in sorted(
-        schema_violations("eval_file", document), key=lambda schema_violation: len(schema_violation[0]), reverse=True
+        schema_violations("eval_file", document), key=lambda violation: len(violation[0]), reverse=True
     ):
         refuse(path, _spot(spots, address), problem)
     tests = tuple(_tests(document.get("rules") or {}, spots, path))

@@ -129,18 +129,12 @@ def effective(layers: Layers, builtin: Table, dialect: Dialect) -> Effective:
         for rule_id, rule in mine.items():
             below = rules.get(rule_id)
             rules[rule_id] = _merged(rule, below) if below and dialect.merges else rule
-    targeted = [
-        global_allowlist for global_allowlist in _global_allowlists(layers, dialect) if global_allowlist.rule_ids
-    ]
+    targeted = [allowlist for allowlist in _global_allowlists(layers, dialect) if allowlist.rule_ids]
     rules = {rule_id: _targeted(rule, targeted) for rule_id, rule in rules.items()}
     missing = sorted(own_rules.keys() - rules.keys())
     return Effective(
         tuple(rules[rule_id] for rule_id in sorted(rules)),
-        tuple(
-            global_allowlist
-            for global_allowlist in _global_allowlists(layers, dialect)
-            if not global_allowlist.rule_ids
-        ),
+        tuple(allowlist for allowlist in _global_allowlists(layers, dialect) if not allowlist.rule_ids),
         tuple(off.get(rule_id, SwitchedOff(rule_id, None, ())) for rule_id in missing),
     )
 

@@ -70,19 +70,6 @@ def hidden_by_flags(args: Sequence[str], reference: Sight, look: Callable[[Colle
     return Hidden(named, {}, True, {_hider(limit): places for limit, places in together.items() if places})
 
 
-def merged(first: Hidden, second: Hidden) -> Hidden:
-    """Return what two searches have found, for entries of the configuration or flags."""
-    return Hidden(
-        {
-            entry: first.by.get(entry, frozenset()) | second.by.get(entry, frozenset())
-            for entry in {**first.by, **second.by}
-        },
-        {**first.notes, **second.notes},
-        first.is_whole and second.is_whole,
-        {**first.together, **second.together},
-    )
-
-
 def _address(limit: Limit) -> tuple[str, ...]:
     return (str(FLAGS), *limit.words)
 

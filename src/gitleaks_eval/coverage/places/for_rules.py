@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import cycle, islice
+from itertools import cycle
 from pathlib import Path
 
 from gitleaks_eval.config.hiding import Entry as Hider
@@ -34,15 +34,20 @@ def hidden_for_rules(subject: EffectiveConfig, sample_scanner: SampleScanner) ->
     planted = {item: sample for entry in entries for item, sample in _at_places(entry, values)}
     if not planted:
         return Hidden({}, {}, is_whole=True)
-    repository = sample_scanner.built(list(planted.values()))
+    samples = list(planted.values())
+    repository = sample_scanner.built(samples)
 
     def unseen(kept: Sequence[Entry]) -> set[Item]:
         findings = sample_scanner.changed(repository, kept_only(subject, subject.entries, kept))
-        found = found_by_sample(list(planted.values()), findings)
+        found = found_by_sample(samples, findings)
         return {item for item, ids in zip(planted, found, strict=True) if not ids}
 
     ready, never = ready_for(entries), unseen(())
-    about = {item: entries_about(ready, one.found, one.rule_id) for item, one in planted.items() if item not in never}
+    about = {
+        item: entries_about(ready, sample.found, sample.rule_id)
+        for item, sample in planted.items()
+        if item not in never
+    }
     by: dict[Hider, set[Place]] = {}
     for (place, _), hiding in hidden_alone(entries, about, unseen).items():
         for entry in hiding:
@@ -64,8 +69,11 @@ def _at_places(entry: Entry, samples: Mapping[str, Sample]) -> Iterator[tuple[It
     """Yield the usual places that an entry is about, each with a sample of one of its rules, in turn."""
     matchers = list(map(matcher, entry.allowlist.paths if entry.allowlist else ()))
     in_turn = cycle(samples[rule_id] for rule_id in entry.rule_ids if rule_id in samples)
-    for place in usual_places():
-        # What cannot be foreseen may be about any path.
-        if place.family in {PATH, PROJECT} and any(not matches or matches(place.file) for matches in matchers):
-            for sample in islice(in_turn, 1):
-                yield (place, sample.rule_id), replace(sample, path=place.file)
+    # What cannot be foreseen may be about any path.
+    places = (
+        place
+        for place in usual_places()
+        if place.family in {PATH, PROJECT} and any(not matches or matches(place.file) for matches in matchers)
+    )
+    for place, sample in zip(places, in_turn, strict=False):
+        yield (place, sample.rule_id), replace(sample, path=place.file)

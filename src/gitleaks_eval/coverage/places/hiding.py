@@ -50,6 +50,19 @@ class Hidden:
         )
 
 
+def merged(first: Hidden, second: Hidden) -> Hidden:
+    """Return what two searches have found, for entries of the configuration or flags."""
+    return Hidden(
+        {
+            entry: first.by.get(entry, frozenset()) | second.by.get(entry, frozenset())
+            for entry in {**first.by, **second.by}
+        },
+        {**first.notes, **second.notes},
+        first.is_whole and second.is_whole,
+        {**first.together, **second.together},
+    )
+
+
 def hidden_by(
     configuration: Configuration,
     lost: Sight,
@@ -183,7 +196,7 @@ class _Search:
         )
         unnamed = {entry for place, found in possible.items() if not self.named(place) for entry in found}
         # One that hides other places by itself is the likelier one.
-        return max(counts, key=lambda count: (count in unnamed, count in self.by, counts[count]), default=None)
+        return max(counts, key=lambda entry: (entry in unnamed, entry in self.by, counts[entry]), default=None)
 
 
 def _codes(candidates: list[Entry]) -> dict[Entry, int]:

@@ -13,8 +13,8 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.coverage.configuration.known import known_build, seen_by
 from gitleaks_eval.coverage.configuration.rules import Dialect
 from gitleaks_eval.coverage.places.contents import holding_the_standard
-from gitleaks_eval.coverage.places.flags import hidden_by_flags, merged
-from gitleaks_eval.coverage.places.hiding import Hidden, hidden_by
+from gitleaks_eval.coverage.places.flags import hidden_by_flags
+from gitleaks_eval.coverage.places.hiding import Hidden, hidden_by, merged
 from gitleaks_eval.coverage.places.map import Expected, PlacesMap, lost_places, places_map
 from gitleaks_eval.coverage.places.places import PLAIN, Maker
 from gitleaks_eval.coverage.places.scan import SOURCE, Look, Sight, ground, looking

@@ -57,7 +57,7 @@ def around_line(text: Text) -> Text:
 
 def without_comments(text: Text, scanner: str) -> Text:
     """The text without the comments that allow a line; where one stood, nothing of it is left."""
-    words = b"|".join(re.escape(allow_comment.encode()) for allow_comment in SCANNERS[scanner].allow_comments)
+    words = b"|".join(re.escape(comment.encode()) for comment in SCANNERS[scanner].allow_comments)
     return replace(text, content=re.sub(words, b"", text.content))
 
 

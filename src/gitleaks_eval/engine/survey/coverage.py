@@ -16,9 +16,9 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig, effective_config_of
 from gitleaks_eval.coverage.configuration.layers import is_builtin
 from gitleaks_eval.coverage.configuration.rules import Rule
-from gitleaks_eval.coverage.places.flags import flag_entries, flag_results, merged
+from gitleaks_eval.coverage.places.flags import flag_entries, flag_results
 from gitleaks_eval.coverage.places.for_rules import hidden_for_rules
-from gitleaks_eval.coverage.places.hiding import Hidden, hidden_by
+from gitleaks_eval.coverage.places.hiding import Hidden, hidden_by, merged
 from gitleaks_eval.coverage.places.map import PlacesMap
 from gitleaks_eval.coverage.places.places import Planted, usual_places
 from gitleaks_eval.coverage.places.survey import Asked, Naming, OwnRule, survey
