@@ -1,6 +1,7 @@
 """No scan of a real history is turned away that read all of it: our count is the scanner's, in each version."""
 
 import random
+import string
 import subprocess
 import threading
 from collections.abc import Callable, Iterable
@@ -12,7 +13,7 @@ from builders import git
 
 from gitleaks_eval.config.chain import BUILTIN_CONTENT
 from gitleaks_eval.repositories.git import git_environment
-from gitleaks_eval.repositories.log import Readable, readable
+from gitleaks_eval.repositories.log import Readable, names_up_to_8_20, readable
 from gitleaks_eval.scanners.build import probe
 from gitleaks_eval.scanners.scan import Scan, Scanner, unread
 
@@ -315,3 +316,58 @@ def test_a_scan_has_to_agree_with_one_way_of_counting_whole(
     found = unread(Scan([], 1.0, commits, added), THERE)
     assert (found is None) == (problem is None)
     assert (problem or "") in (found or "")
+
+
+def planted(number: int) -> bytes:
+    """Return a change that adds a token; the same number gives the same one."""
+    letters = random.Random(number).choices(string.ascii_letters + string.digits, k=36)  # noqa: S311 - reproducible
+    return written(f"file{number}.py", f'token = "ghp_{"".join(letters)}"\n'.encode())
+
+
+EMPTY = b""
+CREDITED = {
+    "an empty commit, and two in a row": [
+        Commit(planted(1)),
+        Commit(EMPTY),
+        Commit(planted(2)),
+        Commit(EMPTY),
+        Commit(EMPTY),
+    ],
+    "a merge with content of its own": [
+        Commit(planted(1)),
+        Commit(planted(2), parents=(1,)),
+        Commit(planted(3), parents=(1,)),
+        Commit(planted(4), parents=(3, 2)),
+    ],
+    "an octopus merge": [
+        Commit(planted(1)),
+        *(Commit(planted(number), parents=(1,)) for number in (2, 3, 4)),
+        Commit(EMPTY, parents=(2, 3, 4)),
+    ],
+    "a cherry-pick beside a merge": [
+        Commit(planted(1)),
+        Commit(planted(2), parents=(1,)),
+        Commit(planted(3), parents=(1,)),
+        Commit(EMPTY, parents=(3, 2)),
+        Commit(planted(2), parents=(3,)),
+    ],
+}
+
+
+@pytest.mark.parametrize("history", CREDITED)
+def test_the_map_names_the_commits_that_builds_up_to_8_20_name(
+    repository: Path, scanners: dict[str, Scanner], history: str
+) -> None:
+    imported(repository, CREDITED[history])
+    names = names_up_to_8_20(repository)
+    assert names
+
+    def found(version: str, named: dict[str, str]) -> list[tuple[str, ...]]:
+        findings = scanners[version].scan(repository).findings
+        return sorted((named.get(one["Commit"], one["Commit"]), one["File"], one["Secret"]) for one in findings)
+
+    for old in ("8.16.0", "8.18.4"):
+        for new in ("8.26.0", "8.30.1"):
+            assert found(old, {}) != found(new, {})
+            assert found(old, {}) == found(new, names)
+    assert found("8.26.0", {}) == found("8.30.1", {})

@@ -98,6 +98,25 @@ def added_by_path(repository: Path, seconds: float | None = None, command: Seque
     return added
 
 
+def names_up_to_8_20(repository: Path, seconds: float | None = None, command: Sequence[str] = LOG) -> dict[str, str]:
+    """Return the commits that builds up to 8.20 name differently, each with the name that they give it.
+
+    Commits whose headers the scanner cannot read have no name, and are left out.
+
+    Raises:
+        EvaluationError: as `readable`.
+    """
+    names: dict[str, str] = {}
+    with running(repository, seconds, *command) as git:
+        for diff in file_diffs(git.stdout):
+            if diff.commit != diff.commit_up_to_8_20 and _NAMELESS not in (diff.commit, diff.commit_up_to_8_20):
+                names[diff.commit.decode()] = diff.commit_up_to_8_20.decode()
+        if git.process.wait():
+            git.stderr.seek(0)
+            raise failed(command[0], repository, git.stderr.read(CHUNK))
+    return names
+
+
 def _path(name: bytes) -> bytes:
     """Return the path that git names `b/path`, between quotes where it has other than plain characters."""
     name = name.rstrip(b"\t\n")
