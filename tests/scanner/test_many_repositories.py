@@ -52,7 +52,7 @@ if os.path.exists(seen):
     status = 0
 sys.exit(status)
 """
-KINDS = ("lost", "new", "moved", "relabelled", "severity_changed")
+KINDS = ("lost", "new", "moved", "relabelled", "severity_changed", "reattributed")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from histories import history, straight
 from ran import Ran, evaluate, run
 
 OLD, NEW = "8.18.4", "8.30.1"
-KINDS = ("lost", "new", "moved", "relabelled", "severity_changed")
+KINDS = ("lost", "new", "moved", "relabelled", "severity_changed", "reattributed")
 EXTENDED = "[extend]\nuseDefault = true\n"
 OF_ONES_OWN = """\
 [[rules]]

@@ -359,7 +359,7 @@ def test_suppressions_that_are_dead_stale_or_wide_are_listed_and_fail_only_when_
     status, text = told("--repo", path, name="lint", config="")
     listed = [" ".join(line.split()[:3]) for line in text.splitlines() if line.startswith("  ")]
     assert status == 0
-    assert "5 suppressions, 4 dead, stale or wide" in text
+    assert "5 suppressions, 4 dead, stale, wide or renamed" in text
     assert listed == [
         "stale ignore-entry .gitleaksignore:1",
         "notice ignore-entry .gitleaksignore:2",
@@ -370,7 +370,7 @@ def test_suppressions_that_are_dead_stale_or_wide_are_listed_and_fail_only_when_
     assert told("--repo", path, "--strict", name="lint", config="")[0] == 1
     commit(path, **{"known.json": json.dumps([{"RuleID": "github-pat", "File": "b", "Commit": "0" * 40}])})
     text = told("--repo", path, "--own-baseline=known.json", name="lint", config="")[1]
-    assert "6 suppressions, 5 dead, stale or wide" in text
+    assert "6 suppressions, 5 dead, stale, wide or renamed" in text
     assert "  stale   baseline-entry  known.json:1  hides 0 findings, matched by place: its value is redacted" in text
     status, text = told("--repo", path, "--own-baseline=none.json", name="lint", config="")
     assert (status, "baseline none.json: is no file of HEAD" in text) == (1, True)

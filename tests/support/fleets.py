@@ -21,7 +21,7 @@ def difference(
     line: int = 3,
 ) -> RealDifference:
     others = tuple(Other("c1", "b.env", number) for number in range(1, count))
-    return RealDifference(kind, "c1", "a.env", line, rule, None, in_head, cause, count, None, others)
+    return RealDifference(kind, "c1", "a.env", line, rule, None, in_head, cause, count, others=others)
 
 
 def comparison(name: str, *differences: RealDifference, same: int = 2) -> RealComparison:

@@ -215,8 +215,12 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     parser = subcommand_parser(name, "[options] [pytest arguments]")
     add_options(parser, TAKEN)
     if name == LINT:
-        text = "fail where a suppression of a repository (--repo) is dead, stale or wide; else they are listed"
+        text = "fail where a suppression of a repository (--repo) is dead, stale, wide or renamed; else they are listed"
         parser.add_argument("--strict", action="store_true", help=text)
+        text = (
+            "add to .gitleaksignore in the repositories (--repo) the lines that this version needs for renamed commits"
+        )
+        parser.add_argument("--fix", action="store_true", help=text)
         text = "a file of known findings (--baseline-path) in the repositories, whose entries are listed; repeatable"
         parser.add_argument("--own-baseline", action="append", default=[], metavar="PATH", help=text)
     if name in MANY:
@@ -225,6 +229,8 @@ def _read(name: str, arguments: Sequence[str]) -> Line:
     options, unknown = parser.parse_known_args([_shortened(argument) for argument in ours])
     if any(argument.partition("=")[0] in {"--version", "-V"} for argument in unknown):
         parser.error(_NOT_THE_SCANNERS)
+    if name == LINT and options.fix and not options.gitleaks_real_repo:
+        parser.error("--fix: name the repository whose ignore list it mends, with --repo PATH")
     if name == COMPARE:
         _name_candidates(options, parser)
     line = [subcommand.flag, *_for_pytest(options), *unknown, *subcommand.added, *separator, *others]

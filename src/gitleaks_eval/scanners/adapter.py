@@ -30,7 +30,8 @@ class Adapter:
     `sources` are those of the newest version; configurations in a variable are obeyed from the version
     `contents_since` on. Of the `ignore_files` at the root of a repository it reads the first that is there; a line with
     one of `allow_comments` hides nothing in a scan with the flag `ignore_allow`, where a build has it. From
-    `short_fingerprints_since` on an entry of an ignore file may leave out the commit.
+    `short_fingerprints_since` on an entry of an ignore file may leave out the commit, and from `own_commits_since` on a
+    finding names its own commit; before, it named a neighbour without a diff where there was one.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Adapter:
     allow_comments: tuple[str, ...]
     ignore_allow: str
     short_fingerprints_since: tuple[int, ...]
+    own_commits_since: tuple[int, ...]
     config_keys: ConfigKeys
 
     @property
@@ -64,9 +66,17 @@ class Adapter:
 
     def knows_short_fingerprints(self, version: str) -> bool:
         """Return whether this version takes entries of an ignore file without a commit; one that is not known does."""
-        numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
-        return numbers is None or tuple(map(int, numbers.groups())) >= self.short_fingerprints_since
+        return _is_since(version, self.short_fingerprints_since)
+
+    def names_own_commits(self, version: str) -> bool:
+        """Return whether findings of this version name the commit that they stand in; those of an unknown one do."""
+        return _is_since(version, self.own_commits_since)
 
     def sources_by_help(self, usage: str) -> Sources:
         """Where a build looks for its configuration that has this `--help`."""
         return self.sources if "_CONFIG_TOML" in usage else replace(self.sources, contents=())
+
+
+def _is_since(version: str, first: tuple[int, ...]) -> bool:
+    numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
+    return numbers is None or tuple(map(int, numbers.groups())) >= first

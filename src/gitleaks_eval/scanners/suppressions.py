@@ -14,6 +14,7 @@ from gitleaks_eval.core.documents import LARGEST_JSON
 from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.repositories.head import HeadFile, contents_of, head_files
+from gitleaks_eval.repositories.log import names_up_to_8_20
 from gitleaks_eval.scanners import IGNORE_FILES, SCANNERS
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.known_findings import LeftOut, known_findings
@@ -32,7 +33,7 @@ _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 Finding = Mapping[str, Any]
 # Commit, path, line and rule.
 LabelledPlace = tuple[str, str, int, str]
-DEAD, STALE, WIDE = "dead", "stale", "wide"
+DEAD, STALE, WIDE, RENAMED = "dead", "stale", "wide", "renamed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,9 @@ class Suppression:
     `kind` is `config`, `ignore-entry`, `baseline-entry` or `allow-comment`.
     `obeyed` says that the scan could not leave it unheeded; then nobody sees what it hides. `hides` counts the
     findings of the scan that it would have hidden, None where that is not known. `note` says what is wrong with it:
-    `dead` (it hides nothing), `stale` (its commit is not there) or `wide` (it hides more than one secret, or one that
-    people have labelled as true); empty for nothing. `by_place` says that the value of a baseline's entry is redacted:
+    `dead` (it hides nothing), `stale` (its commit is not there), `wide` (it hides more than one secret, or one that
+    people have labelled as true) or `renamed` (it names the commit as other versions do, and `replacement` is the entry
+    for this one); empty for nothing. `by_place` says that the value of a baseline's entry is redacted:
     what it hides is what stands at its place, and only from a scan with `--redact`.
     """
 
@@ -54,6 +56,7 @@ class Suppression:
     hides: int | None
     note: str = ""
     by_place: bool = False
+    replacement: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def suppressions(
     # Asked only where a comment stands: that is in few repositories.
     hidden = cache(lambda: _hidden_by_comments(repository, findings, build, seconds))
     fingerprints = _fingerprints(findings, build)
-    judged = _Judged(repository, seconds, told.true)
+    judged = _Judged(repository, seconds, told.true, cache(lambda: _other_names(repository, build, seconds)))
     everything = itertools.chain(
         _every(head_files(repository, LARGEST_FILE, seconds), hidden, fingerprints, build, judged),
         itertools.chain.from_iterable(_baseline_entries(name, findings, judged) for name in told.baselines),
@@ -143,11 +146,15 @@ def _text(path: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What says what is wrong with a suppression: the commits that are there, and the secrets labelled as true."""
+    """What tells what is wrong with a suppression: the commits that are there, and the secrets labelled as true.
+
+    `other_names` has the commits that other versions name, each with the name that this build gives it.
+    """
 
     repository: Path
     seconds: float
     true: Container[LabelledPlace]
+    other_names: Callable[[], Mapping[str, str]]
 
     def note(self, hidden: Sequence[Finding]) -> str:
         """Return what is wrong with what hides these findings."""
@@ -163,6 +170,13 @@ class _Judged:
         names = [commit.encode() for commit in asked]
         found = contents_of(self.repository, names, LARGEST_FILE, self.seconds) if asked else ()
         return frozenset(commit for commit, content in zip(asked, found, strict=True) if content is None)
+
+
+def _other_names(repository: Path, build: ScannerBuild, seconds: float) -> Mapping[str, str]:
+    up_to_8_20 = names_up_to_8_20(repository, seconds)
+    if not build.adapter.names_own_commits(build.version):
+        return up_to_8_20
+    return {neighbour: commit for commit, neighbour in up_to_8_20.items()}
 
 
 # Entries of an ignore file.
@@ -190,10 +204,18 @@ def _ignore_entries(
     lines = ((number, line.strip()) for number, line in enumerate(_text(file.content).split("\n"), 1))
     entries = [(number, entry) for number, entry in lines if entry and not entry.startswith("#")]
     absent = judged.absent(entry.partition(":")[0] for _, entry in entries)
+    listed = {entry for _, entry in entries}
     for number, entry in entries:
         hidden = fingerprints.get(_normalized(entry), ())
-        note = STALE if entry.partition(":")[0] in absent else judged.note(hidden)
-        yield Suppression("ignore-entry", path, number, obeyed=False, hides=len(hidden), note=note)
+        commit, separator, place = entry.partition(":")
+        note, replacement = STALE if commit in absent else judged.note(hidden), ""
+        if note == DEAD and _OBJECT_ID.fullmatch(commit) and (other := judged.other_names().get(commit)):
+            replacement = f"{other}{separator}{place}" if _normalized(f"{other}:{place}") in fingerprints else ""
+            note = RENAMED if replacement else DEAD
+        if replacement in listed:
+            # This entry is for the other versions, and the next for this one.
+            note, replacement = "", ""
+        yield Suppression("ignore-entry", path, number, False, len(hidden), note, replacement=replacement)
 
 
 def _normalized(entry: str) -> str:

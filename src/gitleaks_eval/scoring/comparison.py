@@ -167,7 +167,7 @@ def _judge(baseline: Evaluated, candidate: Evaluated, changed: _Changed) -> tupl
     if unknown:
         return INCOMPLETE, reasons
     # What was named and could not be compared is for people to look at.
-    to_review = to_review or bool(moved.to_review().loses or real.to_review() or real.notes)
+    to_review = to_review or bool(moved.to_review().loses or real.to_review() or real.broken or real.notes)
     return (REVIEW if to_review else SAFE), reasons or ["nothing differs"]
 
 

@@ -12,8 +12,10 @@ from gitleaks_eval.scoring.comparison import INCOMPLETE, REGRESSION, REVIEW, SAF
 from gitleaks_eval.scoring.real_differences import (
     KINDS,
     LOST,
+    MEND_LINES,
     MOVED,
     NEW,
+    REATTRIBUTED,
     RELABELLED,
     SEVERITY_CHANGED,
     Group,
@@ -76,6 +78,7 @@ class _Group:
 
     count: int = 0
     in_head: int = 0
+    elsewhere: int = 0
     names: dict[int, str] = field(default_factory=dict)
 
 
@@ -93,12 +96,13 @@ class _Groups:
             )
             group.count += difference.count
             group.in_head += difference.count * difference.in_head
+            group.elsewhere += difference.count * difference.elsewhere
             group.names[number] = name
 
     def groups(self) -> list[Group]:
         """Return all of them: HEAD before history, the largest first."""
         made = [
-            Group(*key, tuple(one.names[number] for number in sorted(one.names)), one.count, one.in_head)
+            Group(*key, tuple(one.names[number] for number in sorted(one.names)), one.count, one.in_head, one.elsewhere)
             for key, one in self.found.items()
         ]
         return sorted(made, key=group_order)
@@ -118,6 +122,7 @@ class Tally:
     same: int = 0
     truth_lost: int = 0
     truth_better: int = 0
+    broken: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     alerted: Counter[bool] = field(default_factory=Counter)
     losing: Counter[bool] = field(default_factory=Counter)
@@ -139,6 +144,7 @@ class Tally:
         self.same += pair.real.same
         self.truth_lost += pair.truth_lost or 0
         self.truth_better += pair.truth_better or 0
+        self.broken += bool(pair.real.broken)
         for one in pair.real.differences:
             self.counts[one.kind] += one.count
         seen = pair.real.production or pair.real
@@ -163,6 +169,9 @@ class Tally:
         yield from _repositories(self.alerted, "new alerts")
         yield from _repositories(self.losing, "lost findings")
         yield from (f"{self.counts[kind]} {text}" for kind, text in _BESIDE.items() if self.counts[kind])
+        if self.broken:
+            where = numbered(self.broken, "repository", "repositories")
+            yield f"suppressions or labels stop matching in {where}: {MEND_LINES}"
         if self.truth_better:
             yield f"{self.truth_better} better by labels"
         if approved:
@@ -174,7 +183,12 @@ class Tally:
         return Judged(self, groups, approved(groups, approvals, lambda _: identities))
 
 
-_BESIDE = {MOVED: "moved", RELABELLED: "relabelled", SEVERITY_CHANGED: "of another severity"}
+_BESIDE = {
+    MOVED: "moved",
+    RELABELLED: "relabelled",
+    SEVERITY_CHANGED: "of another severity",
+    REATTRIBUTED: "credited to another commit",
+}
 
 
 def _repositories(found: Counter[bool], what: str) -> Iterator[str]:
@@ -203,7 +217,12 @@ class Judged:
             return INCOMPLETE
         if self.tally.truth_lost:
             return REGRESSION
-        return REVIEW if any(group not in self.approved for group in self.groups) else SAFE
+        return REVIEW if self.to_review or self.tally.broken else SAFE
+
+    @property
+    def to_review(self) -> list[Group]:
+        """The groups that nobody has approved, but for those in which only the name of a commit differs."""
+        return [group for group in self.groups if group not in self.approved and group.kind != REATTRIBUTED]
 
     def reasons(self) -> list[str]:
         """Return why it is that verdict."""
@@ -214,9 +233,8 @@ class Judged:
     def causes(self) -> list[Cause]:
         """Return the largest causes of what nobody has approved, HEAD first."""
         together: dict[tuple[str, str | None], list[Group]] = {}
-        for one in self.groups:
-            if one not in self.approved:
-                together.setdefault((one.kind, one.cause), []).append(one)
+        for one in self.to_review:
+            together.setdefault((one.kind, one.cause), []).append(one)
         found = [
             Cause(
                 kind,

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 LOST, NEW, MOVED = "lost", "new", "moved"
 RELABELLED, SEVERITY_CHANGED = "relabelled", "severity_changed"
-KINDS = (LOST, NEW, MOVED, RELABELLED, SEVERITY_CHANGED)
+# The same finding, credited to another commit: Gitleaks up to 8.20 names a neighbour (upstream #1333, #1559).
+REATTRIBUTED = "reattributed"
+KINDS = (LOST, NEW, MOVED, RELABELLED, SEVERITY_CHANGED, REATTRIBUTED)
 # How a cause begins that was not looked for: nothing is pinned to it.
 NOT_SEARCHED = "not searched"
 # How a cause begins that no identity of a candidate says anything of.
@@ -19,6 +21,7 @@ class RealFinding(NamedTuple):
 
     `path_key` and `value` are keyed hashes of the raw path and of the secret, which differ from run to run;
     `file_path` and `rule_id` are as the reports show them. `decoded` says that the scanner decoded it.
+    `compared_commit` is the commit that it is compared by, empty where that is `commit`.
     """
 
     commit: str
@@ -30,6 +33,7 @@ class RealFinding(NamedTuple):
     severity: str
     in_head: bool
     decoded: bool = False
+    compared_commit: str = ""
 
 
 class Change(NamedTuple):
@@ -53,6 +57,7 @@ class Other(NamedTuple):
     commit: str
     file_path: str
     line_number: int
+    candidate_commit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,8 @@ class RealDifference:
     """A secret that differs, with its `count` findings folded into the first of them; `others` has the rest.
 
     `candidate_rule_id` is None where the candidate reports nothing, `cause` where none is proven.
-    `candidate_line_number` is that of what is moved.
+    `candidate_line_number` is that of what is moved, `candidate_commit` the commit that the candidate names for the
+    baseline's. Of a lost or new secret that the other side reports elsewhere in the repository, `elsewhere` is true.
     """
 
     kind: str
@@ -73,6 +79,8 @@ class RealDifference:
     cause: str | None
     count: int
     candidate_line_number: int | None = None
+    candidate_commit: str | None = None
+    elsewhere: bool = False
     others: tuple[Other, ...] = ()
 
 
@@ -83,7 +91,8 @@ class RealComparison:
     `same` and the counts of a side's kinds are all its findings. `production`, where a candidate is evaluated with the
     repository's own configuration, has the same for what is left when everything is obeyed that hides findings.
     Times and peaks of memory are of one scan each; a peak is None where it is not known. They decide nothing. `own` are
-    the hashes of the repository's own configuration, empty for a candidate that has another.
+    the hashes of the repository's own configuration, empty for a candidate that has another. `broken` counts by file
+    the lines that name findings by the baseline's commits, and that no longer match with the candidate.
     """
 
     repository: str
@@ -94,6 +103,7 @@ class RealComparison:
     peaks_kib: tuple[int | None, int | None] | None = None
     production: "RealComparison | None" = None
     own: tuple[str, str] = ("", "")
+    broken: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def differs(self) -> bool:
@@ -111,7 +121,11 @@ class RealComparison:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Differences of one kind, rule and cause, in all repositories: how many, and how many of them in HEAD."""
+    """Differences of one kind, rule and cause, in all repositories.
+
+    `count` is how many findings they are, `in_head` how many of them stand in HEAD, and `elsewhere` of how many the
+    other side reports the value in another place.
+    """
 
     kind: str
     rule_id: str
@@ -120,6 +134,7 @@ class Group:
     repositories: tuple[str, ...]
     count: int
     in_head: int
+    elsewhere: int = 0
 
     @property
     def proven_cause(self) -> str | None:
@@ -148,8 +163,13 @@ class Real:
         return raw + only
 
     def to_review(self) -> list[Group]:
-        """Return the groups that nobody has approved."""
-        return [group for group in self.groups() if group not in self.approved]
+        """Return the groups that nobody has approved, but for those in which only the name of a commit differs."""
+        return [group for group in self.groups() if group not in self.approved and group.kind != REATTRIBUTED]
+
+    @property
+    def broken(self) -> bool:
+        """Whether lines that suppress or label findings no longer match with the candidate."""
+        return any(comparison.broken for comparison in self.compared)
 
     def reasons(self) -> Iterator[str]:
         """Yield what the verdict says of them."""
@@ -159,11 +179,19 @@ class Real:
                 names = sorted({name for one in found for name in one.repositories})
                 few = ", ".join([*names[:3], *["…"] * (len(names) > 3)])
                 yield f"{sum(one.count for one in found)} {_WORDS[kind]} in {few} (real, labels aside)"
+        for comparison in self.compared:
+            for file, count in comparison.broken.items():
+                yield f"{count} of the lines of {file} in {comparison.repository} stop matching: {MEND_LINES}"
         if self.approved:
             yield f"{sum(one.count for one in self.approved)} of them approved"
 
 
 _WORDS = {**dict(zip(KINDS, KINDS, strict=True)), SEVERITY_CHANGED: "of another severity"}
+_WORDS[REATTRIBUTED] = "credited to another commit"
+MEND_LINES = (
+    "they name commits as the baseline does; gitleaks-eval lint --repo PATH --fix mends ignore lists, "
+    "and baseline files and labels must be recorded anew"
+)
 
 
 def changes(
@@ -171,12 +199,14 @@ def changes(
 ) -> tuple[list[tuple[RealFinding, RealFinding]], list[Change]]:
     """Match the findings of two candidates one to one: the pairs that are the same, and all others by what they are.
 
-    What both report in the same commit, file and line with the same rule and value is the same; then, of what is left:
+    What both report in the same commit, file and line with the same rule and value is the same, and reattributed where
+    they name that commit differently; then, of what is left:
     the same value there with another severity, or under another rule; the same rule and value on another line; the
     same rule on the same line with another value (it takes another part of the text). The rest is lost or new.
     """
     same, left, right = _paired(baseline, candidate, lambda one: (*_spot(one), one.rule_id, one.value, one.severity))
-    found: list[Change] = []
+    found = [Change(REATTRIBUTED, old, new) for old, new in same if old.commit != new.commit]
+    same = [(old, new) for old, new in same if old.commit == new.commit]
     for kind, key in _PASSES:
         pairs, left, right = _paired(left, right, key)
         found += [Change(kind, old, new) for old, new in pairs]
@@ -185,15 +215,19 @@ def changes(
     return same, found
 
 
+def _commit(real_finding: RealFinding) -> str:
+    return real_finding.compared_commit or real_finding.commit
+
+
 def _spot(real_finding: RealFinding) -> tuple[Any, ...]:
-    return real_finding.commit, real_finding.path_key, real_finding.line_number
+    return _commit(real_finding), real_finding.path_key, real_finding.line_number
 
 
 Key = Callable[[RealFinding], tuple[Any, ...]]
 _PASSES: tuple[tuple[str, Key], ...] = (
     (SEVERITY_CHANGED, lambda one: (*_spot(one), one.rule_id, one.value)),
     (RELABELLED, lambda one: (*_spot(one), one.value)),
-    (MOVED, lambda one: (one.commit, one.path_key, one.rule_id, one.value)),
+    (MOVED, lambda one: (_commit(one), one.path_key, one.rule_id, one.value)),
     (MOVED, lambda one: (*_spot(one), one.rule_id)),
 )
 
@@ -255,15 +289,25 @@ def suppressed(
     return causes
 
 
-def folded(found: Iterable[Change], causes: Mapping[Change, str]) -> tuple[RealDifference, ...]:
-    """The changes as people read them: one for each secret that differs in one way, HEAD first, the largest first."""
+def folded(
+    found: Iterable[Change], causes: Mapping[Change, str], sides: Sequence[Sequence[RealFinding]] = ((), ())
+) -> tuple[RealDifference, ...]:
+    """The changes as people read them: one for each secret that differs in one way.
+
+    Those come first whose value is in no finding of the other of the two `sides`, then HEAD, then the largest.
+    """
+    reported = [{finding.value for finding in findings} for findings in reversed(sides)]
+    elsewhere = dict(zip((LOST, NEW), reported, strict=True))
     together: defaultdict[tuple[Any, ...], list[Change]] = defaultdict(list)
     for change in found:
         one, new = change.finding, change.candidate
         rules = (one.rule_id, new.rule_id if new else None)
         together[change.kind, one.value, rules, causes.get(change), one.in_head].append(change)
-    rows = [_row(group, causes) for group in together.values()]
-    return tuple(sorted(rows, key=lambda row: (not row.in_head, -row.count, *_order(row))))
+    rows = [
+        replace(_row(group, causes), elsewhere=group[0].finding.value in elsewhere.get(group[0].kind, ()))
+        for group in together.values()
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.elsewhere, not row.in_head, -row.count, *_order(row))))
 
 
 def _order(real_difference: RealDifference) -> tuple[Any, ...]:
@@ -290,10 +334,17 @@ def _row(group: Sequence[Change], causes: Mapping[Change, str]) -> RealDifferenc
         cause=causes.get(first),
         count=len(group),
         candidate_line_number=first.candidate.line_number if first.kind == MOVED and first.candidate else None,
+        candidate_commit=_other_commit(first),
         others=tuple(
-            Other(change.finding.commit, change.finding.file_path, change.finding.line_number) for change in ordered[1:]
+            Other(one.commit, one.file_path, one.line_number, _other_commit(change))
+            for change, one in ((change, change.finding) for change in ordered[1:])
         ),
     )
+
+
+def _other_commit(change: Change) -> str | None:
+    old, new = change.baseline, change.candidate
+    return new.commit if old and new and old.commit != new.commit else None
 
 
 def groups(compared: Iterable[RealComparison]) -> list[Group]:
@@ -308,13 +359,15 @@ def groups(compared: Iterable[RealComparison]) -> list[Group]:
                 repositories=tuple(dict.fromkeys((*group.repositories, comparison.repository))),
                 count=group.count + difference.count,
                 in_head=group.in_head + difference.count * difference.in_head,
+                elsewhere=group.elsewhere + difference.count * difference.elsewhere,
             )
     return sorted(found.values(), key=group_order)
 
 
 def group_order(group: Group) -> tuple[Any, ...]:
-    """Return how groups are sorted: those of HEAD first, then the largest."""
+    """Return how groups are sorted: those that people must look at first, then those of HEAD, then the largest."""
     return (
+        group.kind == REATTRIBUTED or group.elsewhere == group.count,
         not group.in_head,
         -group.count,
         KINDS.index(group.kind),

@@ -358,7 +358,9 @@ def test_a_time_says_of_what_it_is_and_a_start_is_not_called_slow() -> None:
     assert "time of a scan of a small planted repository (the canary; median of repeated scans)" in page
     assert '206 ms (200 to 210) <strong class="soft">+120 ms</strong>' in page
     assert "times as long" not in page
-    nothing: dict[str, list[object]] = {kind: [] for kind in ("lost", "new", "moved", "relabelled", "severity_changed")}
+    nothing: dict[str, list[object]] = {
+        kind: [] for kind in ("lost", "new", "moved", "relabelled", "severity_changed", "reattributed")
+    }
     times = {"web": [1000.0, 1300.0], "shop": [2000.0, 3800.0]}
     compared["pairs"][0]["real"] = [
         {"repository": name, "same": 9, "scan_ms": both, **nothing} for name, both in times.items()

@@ -13,8 +13,10 @@ from gitleaks_eval.scoring.approvals import approved
 from gitleaks_eval.scoring.real_differences import (
     KINDS,
     LOST,
+    MEND_LINES,
     MOVED,
     NEW,
+    REATTRIBUTED,
     RELABELLED,
     SEVERITY_CHANGED,
     Change,
@@ -41,6 +43,7 @@ FINDINGS = some.lists(
         value=some.sampled_from(["v1", "v2"]),
         severity=some.sampled_from(["HIGH", "LOW"]),
         in_head=some.booleans(),
+        compared_commit=some.sampled_from(["", "c1", "c2"]),
     ),
     max_size=12,
 )
@@ -82,6 +85,52 @@ def test_a_second_rule_that_is_silent_now_is_lost_and_the_other_is_named() -> No
     assert still_reported([lost], [ONE, generic], [ONE]) == {lost: "github-pat"}
 
 
+def test_a_finding_that_only_names_its_commit_otherwise_is_reattributed_and_not_to_review() -> None:
+    own_commit = ONE._replace(commit="c2", compared_commit="c1")
+    for before, after in ((ONE, own_commit), (own_commit, ONE)):
+        same, found = changes([before], [after])
+        assert (same, found) == ([], [Change(REATTRIBUTED, before, after)])
+        (row,) = folded(found, {})
+        assert (row.commit, row.candidate_commit) == (before.commit, after.commit)
+        real = Real((RealComparison("repo", "c", 0, (row,)),))
+        assert real.groups()
+        assert not real.to_review()
+        assert not real.broken
+        assert list(real.reasons()) == ["1 credited to another commit in repo (real, labels aside)"]
+
+
+def test_lines_that_stop_matching_are_said_and_are_to_review() -> None:
+    real = Real((RealComparison("repo", "c", 5, (), broken={".gitleaksignore": 2}),))
+    assert real.broken
+    assert list(real.reasons()) == [f"2 of the lines of .gitleaksignore in repo stop matching: {MEND_LINES}"]
+
+
+@pytest.mark.parametrize(
+    ("change", "kinds"),
+    [
+        ({"value": "v2", "line_number": 4}, [LOST, NEW]),
+        ({"rule_id": "generic-api-key"}, [RELABELLED]),
+        ({"severity": "LOW"}, [SEVERITY_CHANGED]),
+        ({"line_number": 4}, [MOVED]),
+        ({"compared_commit": ""}, [LOST, NEW]),
+        ({"compared_commit": "c3"}, [LOST, NEW]),
+    ],
+)
+def test_another_name_of_a_commit_hides_no_other_difference(change: dict[str, str | int], kinds: list[str]) -> None:
+    own_commit = ONE._replace(commit="c2", compared_commit="c1")
+    _, found = changes([ONE], [own_commit._replace(**change)])  # type: ignore[arg-type]
+    assert [one.kind for one in found] == kinds
+
+
+def test_a_lost_secret_that_stands_elsewhere_too_comes_below_those_that_are_reported_nowhere() -> None:
+    gone = ONE._replace(value="v2", in_head=False)
+    other_file = ONE._replace(path_key="b", file_path="b.env")
+    sides = [ONE, ONE._replace(line_number=9), gone], [other_file]
+    rows = folded(changes(*sides)[1], {}, sides)
+    assert [(row.kind, row.elsewhere, row.count) for row in rows] == [(LOST, False, 1), (LOST, True, 2), (NEW, True, 1)]
+    assert [group.elsewhere for group in groups([RealComparison("r", "c", 0, rows)])] == [2, 1]
+
+
 @pytest.mark.slow
 @given(FINDINGS, FINDINGS)
 def test_each_finding_of_both_sides_stands_in_one_kind(before: list[RealFinding], after: list[RealFinding]) -> None:
@@ -90,7 +139,7 @@ def test_each_finding_of_both_sides_stands_in_one_kind(before: list[RealFinding]
     right = [new for _, new in same] + [one.candidate for one in found if one.candidate]
     assert (Counter(left), Counter(right)) == (Counter(before), Counter(after))
     comparison = RealComparison("r", "c", len(same), folded(found, {}))
-    both = len(same) + sum(map(comparison.count, (MOVED, RELABELLED, SEVERITY_CHANGED)))
+    both = len(same) + sum(map(comparison.count, (MOVED, RELABELLED, SEVERITY_CHANGED, REATTRIBUTED)))
     assert (both + comparison.count(LOST), both + comparison.count(NEW)) == (len(before), len(after))
 
 
@@ -114,7 +163,7 @@ def test_one_secret_is_one_difference_that_names_every_place() -> None:
     _, found = changes([*again, ONE, ONE._replace(value="v2", line_number=7)], [])
     rows = folded(found, {})
     assert [(row.count, row.file_path, row.line_number) for row in rows] == [(3, "a.env", 3), (1, "a.env", 7)]
-    assert [tuple(other) for other in rows[0].others] == [("c2", "a.env", 3), ("c1", "b.env", 9)]
+    assert [tuple(other[:3]) for other in rows[0].others] == [("c2", "a.env", 3), ("c1", "b.env", 9)]
 
 
 def test_one_secret_that_differs_for_two_causes_is_two_differences() -> None:
@@ -217,4 +266,4 @@ def test_more_findings_of_no_known_cause_than_were_approved_are_to_review() -> N
 
 
 def test_the_kinds_are_those_of_the_contract() -> None:
-    assert KINDS == ("lost", "new", "moved", "relabelled", "severity_changed")
+    assert KINDS == ("lost", "new", "moved", "relabelled", "severity_changed", "reattributed")

@@ -129,8 +129,22 @@ def true_places(repository: RealRepository, root: Path) -> frozenset[tuple[str, 
     Raises:
         InputError: as `files_about`.
     """
-    read = [read_labels(path).labels for path in files_about(repository, root)]
-    return frozenset(finding.place for labels in read if labels for finding in labels.findings if finding.label == TRUE)
+    labelled = _labelled(repository, root).values()
+    return frozenset(one.place for findings in labelled for one in findings if one.label == TRUE)
+
+
+def labelled_places(repository: RealRepository, root: Path) -> dict[Path, list[tuple[str, str, int, str]]]:
+    """Return commit, path, line and rule of all that a project has labelled in a repository, by file.
+
+    Raises:
+        InputError: as `files_about`.
+    """
+    return {path: [one.place for one in findings] for path, findings in _labelled(repository, root).items()}
+
+
+def _labelled(repository: RealRepository, root: Path) -> dict[Path, Sequence[LabelledFinding]]:
+    read = {path: read_labels(path).labels for path in files_about(repository, root)}
+    return {path: labels.findings for path, labels in read.items() if labels}
 
 
 KIND = CorpusKind(

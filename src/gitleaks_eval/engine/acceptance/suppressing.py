@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from gitleaks_eval.core.errors import EvaluationError
+from gitleaks_eval.core.documents import read_input
+from gitleaks_eval.core.errors import EvaluationError, InputError, unreadable
+from gitleaks_eval.core.files import write_atomically
 from gitleaks_eval.core.private_folder import private_folder
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.corpora.kinds.labels import true_places
@@ -11,8 +14,9 @@ from gitleaks_eval.engine.session.single_candidate import SingleCandidate
 from gitleaks_eval.repositories.cache import BuiltRepository
 from gitleaks_eval.repositories.clone import clone
 from gitleaks_eval.repositories.log import readable
+from gitleaks_eval.repositories.sources import local_path
 from gitleaks_eval.scanners.skipped_paths import unread_in
-from gitleaks_eval.scanners.suppressions import Suppressions, Told, suppressions
+from gitleaks_eval.scanners.suppressions import LARGEST_FILE, Suppression, Suppressions, Told, suppressions
 from gitleaks_eval.scenarios.redaction import masks_of
 from gitleaks_eval.scenarios.scenario import RealRepository
 
@@ -38,3 +42,32 @@ def suppressed_in(
         there = suppressions(path, scan.findings, single_candidate.scanner.build, seconds, told)
     masks = masks_of({found.file_path for found in there.listed}, {str(found["Secret"]) for found in scan.findings})
     return replace(there, listed=tuple(replace(found, file_path=masks(found.file_path)) for found in there.listed))
+
+
+def mended_ignore_list(repository: RealRepository, renamed: Sequence[Suppression]) -> tuple[Path, int]:
+    """Add to the ignore list of a local repository the replacements of renamed entries; each entry stays, for others.
+
+    Returns:
+        The file, and how many lines were added; lines that it has already are not.
+
+    Raises:
+        InputError: when the repository is none of this machine, or its ignore list cannot be read or written.
+    """
+    folder = local_path(repository.location)
+    if folder is None:
+        raise InputError(f"--fix: {repository.source} is no folder of this machine; clone it, and name the clone")
+    path = folder / renamed[0].file_path
+    try:
+        lines = read_input(path, LARGEST_FILE).decode("utf-8", "surrogateescape").split("\n")
+    except OSError as error:
+        raise unreadable("--fix", path, error) from None
+    while lines and not lines[-1]:
+        lines.pop()
+    there = {line.strip() for line in lines}
+    added = [one.replacement for one in renamed if one.replacement not in there]
+    content = "\n".join([*lines, *added, ""]).encode("utf-8", "surrogateescape")
+    try:
+        write_atomically(path, content, path.stat().st_mode & 0o777)
+    except OSError as error:
+        raise InputError(f"--fix: {path}: cannot be written: {error.strerror or error}") from None
+    return path, len(added)

@@ -29,6 +29,7 @@ from gitleaks_eval.scoring.real_differences import (
     MOVED,
     NEW,
     NOT_SEARCHED,
+    REATTRIBUTED,
     RELABELLED,
     SEVERITY_CHANGED,
     Change,
@@ -76,6 +77,8 @@ def stated(change: Change, names: tuple[str, str]) -> str:
     old, new = change.baseline, change.candidate
     if old is None or new is None:
         return ""
+    if change.kind == REATTRIBUTED:
+        return f"{names[bool(old.compared_commit)]} names a neighbouring commit without a diff (upstream #1333)"
     if change.kind == RELABELLED and alias_of(old.rule_id, new.rule_id):
         return "one rule, renamed"
     # The policy knows rule, path and whether it is in HEAD, and the first two are the same.

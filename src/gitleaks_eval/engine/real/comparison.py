@@ -10,6 +10,8 @@ from gitleaks_eval.core.errors import EvaluationError
 from gitleaks_eval.core.once import made_once
 from gitleaks_eval.core.text import printable
 from gitleaks_eval.engine.real.causes import causes_of
+from gitleaks_eval.engine.real.commits import broken_lines, compared_commits
+from gitleaks_eval.engine.scan.masks import masks_made
 from gitleaks_eval.engine.scan.real_findings import FoundInReal, read_findings
 from gitleaks_eval.engine.session.approvals import with_approvals
 from gitleaks_eval.engine.session.session import Session
@@ -90,25 +92,38 @@ def _comparison(
         if one.file_path.count(MASK) >= shown.get(one.path_key, "").count(MASK):
             shown[one.path_key] = one.file_path
 
+    renamed = compared_commits(session, names, repository)
+
     def sides(*lists: Sequence[RealFinding]) -> list[list[RealFinding]]:
-        return [[_shown(finding, shown[finding.path_key]) for finding in findings] for findings in lists]
+        return [
+            [_as_compared(finding, shown[finding.path_key], commits) for finding in findings]
+            for findings, commits in zip(lists, renamed, strict=True)
+        ]
 
     raw = sides(baseline.findings, candidate.findings)
     same, found = changes(*raw)
     causes = causes_of(session, names, repository, found, raw)
     times, peaks = (baseline.scan_ms, candidate.scan_ms), (baseline.peak_kib, candidate.peak_kib)
     own = baseline.own, candidate.own
-    compared = RealComparison(repository.name, baseline.commit, len(same), folded(found, causes), times, peaks, own=own)
+    masks = masks_made(session.workbench(names[0]).bench, repository.name)
+    raw_paths = {masked: path for path, masked in masks.shown.items()}
+    broken = broken_lines(session, names[1], repository, found, raw_paths)
+    rows = folded(found, causes, raw)
+    compared = RealComparison(repository.name, baseline.commit, len(same), rows, times, peaks, own=own, broken=broken)
     if baseline.production is None or candidate.production is None:
         return compared
-    same, found = changes(*sides(baseline.production, candidate.production))
+    production_sides = sides(baseline.production, candidate.production)
+    same, found = changes(*production_sides)
     causes |= suppressed(found, raw, names)
-    production = RealComparison(repository.name, baseline.commit, len(same), folded(found, causes))
+    production = RealComparison(repository.name, baseline.commit, len(same), folded(found, causes, production_sides))
     return replace(compared, production=production)
 
 
-def _shown(real_finding: RealFinding, path: str) -> RealFinding:
-    return real_finding if real_finding.file_path == path else real_finding._replace(file_path=path)
+def _as_compared(real_finding: RealFinding, path: str, commits: Mapping[str, str]) -> RealFinding:
+    commit = commits.get(real_finding.commit, "")
+    if real_finding.file_path == path and not commit:
+        return real_finding
+    return real_finding._replace(file_path=path, compared_commit=commit)
 
 
 def _left(real_comparison: RealComparison) -> dict[str, Any]:
@@ -132,9 +147,10 @@ def _read(document: Mapping[str, Any]) -> RealComparison:
         differences=tuple(RealDifference(*[*row[:-1], tuple(starmap(Other, row[-1]))]) for row in rows),
         production=_read(document["production"]) if document["production"] else None,
         own=tuple(document["own"]),
+        broken=document["broken"],
         **both,
     )
 
 
-_PLAIN = ("repository", "commit", "same", "times_ms", "peaks_kib", "own")
+_PLAIN = ("repository", "commit", "same", "times_ms", "peaks_kib", "own", "broken")
 _IN_ORDER = attrgetter(*(field.name for field in fields(RealDifference)))

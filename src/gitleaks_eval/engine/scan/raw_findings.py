@@ -183,8 +183,11 @@ def _suppressed(
 
 
 def _as_json(suppression: Suppression) -> dict[str, Any]:
+    document = asdict(suppression)
+    # It is for the file that it belongs in: its path is not masked.
+    del document["replacement"]
     # Only an entry of a baseline may be matched by its place.
-    return {name: value for name, value in asdict(suppression).items() if name != "by_place" or value}
+    return {name: value for name, value in document.items() if name != "by_place" or value}
 
 
 def _reported(  # noqa: PLR0913 - each is a word of its own

@@ -32,6 +32,7 @@ _REAL = {
     "moved": ("on another line", BOTH),
     "relabelled": ("under another rule", BOTH),
     "severity_changed": ("of another severity", BOTH),
+    "reattributed": ("credited to another commit", BOTH),
 }
 _HASH = re.compile(r"\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}\b")
 Hidden = Callable[[Difference], str | None]

@@ -1,24 +1,28 @@
 """What two candidates differ in on real repositories, in the reports of a comparison and in the terminal."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gitleaks_eval.core.text import few, markdown, printable
 from gitleaks_eval.scoring.real_differences import (
     KINDS,
+    LOST,
+    NEW,
+    REATTRIBUTED,
     RELABELLED,
     SEVERITY_CHANGED,
     Group,
     Real,
     RealComparison,
     RealDifference,
+    group_order,
 )
 
 GROUPS_AT_MOST = 10
 ROWS_AT_MOST = 200
 UNPROVEN = "cause not proven"
-_TITLES = {SEVERITY_CHANGED: "of another severity"}
+_TITLES = {SEVERITY_CHANGED: "of another severity", REATTRIBUTED: "credited to another commit"}
 
 
 def real_json(real: Real) -> list[dict[str, Any]]:
@@ -38,7 +42,9 @@ def real_lines(real: Real) -> Iterator[str]:
             if one.production:
                 yield printable(f"real  {one.repository}  in production: {row_numbers(one.production)}")
     approved = [group for group in real.groups() if group in real.approved]
-    for line in (*_group_lines(real.to_review()), *(f"{line} (approved)" for line in _group_lines(approved))):
+    renamed = [group for group in real.groups() if group.kind == REATTRIBUTED]
+    groups = *_group_lines(real.to_review()), *_group_lines(_by_cause(renamed))
+    for line in (*groups, *(f"{line} (approved)" for line in _group_lines(approved))):
         yield printable(f"  {line}")
 
 
@@ -60,16 +66,17 @@ def _by_cause(found: Iterable[Group]) -> list[Group]:
         rules = list(dict.fromkeys(_rules(group.rule_id, group) for group in groups))
         named = rules[0] if len(rules) == 1 else f"{len(rules)} rules ({few(rules, 3)})"
         repositories = tuple(dict.fromkeys(name for group in groups for name in group.repositories))
-        counts = [sum(numbers) for numbers in zip(*((group.count, group.in_head) for group in groups), strict=True)]
+        parts = ((group.count, group.in_head, group.elsewhere) for group in groups)
+        counts = [sum(numbers) for numbers in zip(*parts, strict=True)]
         merged.append(Group(kind, named, None, cause, repositories, *counts))
-    return sorted(merged, key=lambda one: (not one.in_head, -one.count))
+    return sorted(merged, key=group_order)
 
 
 def real_markdown(real: Real) -> Iterator[str]:
     """Yield the sections of a pair: repositories, groups by rule and cause, and each secret that differs."""
     if not real.compared:
         return
-    columns = ("Same", "Lost", "New", "Moved", "Relabelled", "Of another severity")
+    columns = ("Same", *(kind_title(kind).capitalize() for kind in KINDS))
     yield from table_heading("Real repositories", ("Repository", "Commit", *columns, "Scans (ms)", "Peak (MiB)"))
     for one in real.compared:
         rows = [(one.repository, one)] + [(f"{one.repository}, in production", one.production)] * bool(one.production)
@@ -104,19 +111,22 @@ def _secrets_markdown(real: Real) -> Iterator[str]:
     ]
     if not found:
         return
-    headings = ("Repository", "", "Where", "Commit", "Rule", "Cause", "Findings", "HEAD")
+    headings = ("Repository", "", "Where", "Commit", "Rule", "Cause", "Findings", "HEAD", "Reported elsewhere")
     yield from table_heading("Secrets that differ", headings)
-    for repository, one in sorted(found, key=lambda pair: (not pair[1].in_head, -pair[1].count))[:ROWS_AT_MOST]:
+    found.sort(
+        key=lambda pair: (pair[1].kind == REATTRIBUTED or pair[1].elsewhere, not pair[1].in_head, -pair[1].count)
+    )
+    for repository, one in found[:ROWS_AT_MOST]:
         where = f"{one.file_path}:{one.line_number}"
         cells = [
             repository,
             kind_title(one.kind),
             where,
-            one.commit[:12],
+            " -> ".join(commit[:12] for commit in (one.commit, one.candidate_commit) if commit),
             _rules(one.rule_id, one),
             one.cause or UNPROVEN,
         ]
-        yield table_row([*cells, str(one.count), "yes" if one.in_head else ""])
+        yield table_row([*cells, str(one.count), "yes" if one.in_head else "", "yes" if one.elsewhere else ""])
     yield from table_rest(len(found), "comparison.json")
 
 
@@ -134,18 +144,24 @@ def _comparison(real_comparison: RealComparison) -> dict[str, Any]:
         **{kind: [_difference(row) for row in real_comparison.of(kind)] for kind in KINDS},
         "scan_ms": list(real_comparison.times_ms) if real_comparison.times_ms else None,
         "peak_kib": list(real_comparison.peaks_kib) if real_comparison.peaks_kib else None,
+        **({"broken_lines": dict(real_comparison.broken)} if real_comparison.broken else {}),
         **({"production": _comparison(real_comparison.production)} if real_comparison.production else {}),
     }
 
 
 def _difference(row: RealDifference) -> dict[str, Any]:
     names = ("commit", "file_path", "line_number", "rule_id", "candidate_rule_id", "in_head", "cause", "count")
-    moved = row.candidate_line_number
+    also = {"candidate_line_number": row.candidate_line_number, "candidate_commit": row.candidate_commit}
     return {
         **{name: getattr(row, name) for name in names},
-        **({"candidate_line_number": moved} if moved is not None else {}),
-        **({"others": [other._asdict() for other in row.others]} if row.others else {}),
+        **_known(also),
+        **({"reported_elsewhere": row.elsewhere} if row.kind in {LOST, NEW} else {}),
+        **({"others": [_known(other._asdict()) for other in row.others]} if row.others else {}),
     }
+
+
+def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def row_numbers(real_comparison: RealComparison) -> str:
@@ -175,6 +191,7 @@ def _peaks(real_comparison: RealComparison) -> str:
 def group_text(group: Group) -> str:
     """`46 lost, 46 in HEAD  github-pat  cause not proven  in shop, site`."""
     heads = f", {group.in_head} in HEAD" if group.in_head else ", history"
+    heads += f", {group.elsewhere} still reported elsewhere" if group.elsewhere else ""
     where = few(group.repositories, 3)
     rules = _rules(group.rule_id, group)
     return f"{group.count} {kind_title(group.kind)}{heads}  {rules}  {group.cause or UNPROVEN}  in {where}"

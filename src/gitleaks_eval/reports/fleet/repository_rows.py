@@ -97,6 +97,7 @@ def read_comparison(document: Mapping[str, Any]) -> RealComparison:
         times_ms=None if times is None else (float(times[0]), float(times[1])),
         peaks_kib=None if peaks is None else (_count_or_none(peaks[0]), _count_or_none(peaks[1])),
         production=None if production is None else read_comparison(production),
+        broken={_text(file): _count(count) for file, count in document.get("broken_lines", {}).items()},
     )
 
 
@@ -124,7 +125,12 @@ def _difference(kind: str, one: Mapping[str, Any]) -> RealDifference:
     if not isinstance(in_head, bool):
         raise TypeError("in_head")
     others = tuple(
-        Other(_text(other["commit"]), _text(other["file_path"]), _count(other["line_number"]))
+        Other(
+            _text(other["commit"]),
+            _text(other["file_path"]),
+            _count(other["line_number"]),
+            _text_or_none(other.get("candidate_commit")),
+        )
         for other in _list(one.get("others", []))
     )
     if _count(one["count"]) != 1 + len(others):
@@ -140,6 +146,8 @@ def _difference(kind: str, one: Mapping[str, Any]) -> RealDifference:
         cause=_text_or_none(one["cause"]),
         count=1 + len(others),
         candidate_line_number=_count_or_none(one.get("candidate_line_number")),
+        candidate_commit=_text_or_none(one.get("candidate_commit")),
+        elsewhere=one.get("reported_elsewhere", False) is True,
         others=others,
     )
 

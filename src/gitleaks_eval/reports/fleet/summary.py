@@ -62,7 +62,7 @@ def fleet_lines(report: FleetReport) -> Iterator[str]:
             yield f"  INCOMPLETE  and {len(unfinished) - UNFINISHED_AT_MOST} more: see repositories.md"
         for cause in one.causes():
             yield printable(f"  {_cause_text(cause)}{_to_change(report.lines_of(one, cause))}")
-        rest = len({(group.kind, group.cause) for group in one.groups if group not in one.approved}) - len(one.causes())
+        rest = len({(group.kind, group.cause) for group in one.to_review}) - len(one.causes())
         if rest:
             yield f"  and {numbered(rest, 'more cause')}: see repositories.md"
 

@@ -43,6 +43,7 @@ _KINDS = {
     "relabelled": "relabelled",
     "severity_changed": "of another severity",
 }
+_RENAMED = {"reattributed": "credited to another commit"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +232,18 @@ def _check(row: Document) -> Item:
 
 def real_groups(pair: Document) -> list[Group]:
     """Return what differs in real repositories, by kind, rule and cause."""
+    return _real_groups(pair, _KINDS)
+
+
+def reattributed_groups(pair: Document) -> list[Group]:
+    """Return the findings of real repositories that are credited to another commit and differ in nothing else."""
+    return _real_groups(pair, _RENAMED)
+
+
+def _real_groups(pair: Document, kinds: Mapping[str, str]) -> list[Group]:
     found = []
     for row in pair.get("real") or ():
-        for kind, title in _KINDS.items():
+        for kind, title in kinds.items():
             for one in row[kind]:
                 rule = (
                     one["rule_id"]

@@ -134,6 +134,7 @@ def _pair(pair: Document, report: Document) -> dict[str, Any]:
         "better": better,
         "real": pair.get("real") or (),
         "real_groups": compared.real_groups(pair),
+        "reattributed_groups": compared.reattributed_groups(pair),
         "judge": told(pair["judge"]) if pair.get("judge") else None,
     }
 

@@ -30,6 +30,7 @@ ADAPTER = Adapter(
     allow_comments=("betterleaks:allow", "gitleaks:allow"),
     ignore_allow="--ignore-gitleaks-allow",
     short_fingerprints_since=(1, 0, 0),
+    own_commits_since=(1, 0, 0),
     config_keys=ConfigKeys(
         scanner="betterleaks",
         checked_against=("1.0.0", "1.4.0", "1.6.0", "1.6.1", "1.7.0", "1.8.1"),

@@ -26,6 +26,8 @@ ADAPTER = Adapter(
     ignore_allow="--ignore-gitleaks-allow",
     # Measured: 8.16.0 compares whole fingerprints only, 8.18.4 also those without a commit.
     short_fingerprints_since=(8, 18, 0),
+    # Upstream #1333 and #1559, in go-gitdiff up to 0.9.0.
+    own_commits_since=(8, 21, 0),
     config_keys=ConfigKeys(
         scanner="gitleaks",
         checked_against=("8.16.0", "8.18.4", "8.20.1", "8.21.4", "8.23.1", "8.24.3", "8.25.0", "8.26.0", "8.30.1"),
