@@ -13,6 +13,7 @@ from shown import CONSOLE, PAGES, ROOT, Block, blocks, commands, links, problems
 from gitleaks_eval.analysis.envelope import SCHEMA_VERSION
 from gitleaks_eval.checks.catalogue import as_markdown, catalogue
 from gitleaks_eval.core.resources import PACKAGE
+from gitleaks_eval.coverage.families.formats import formats
 from gitleaks_eval.coverage.places.places import usual_places
 from gitleaks_eval.engine.settings.options import OPTIONS
 from gitleaks_eval.plugin.folders import LINT
@@ -146,11 +147,11 @@ def test_each_count_of_checks_in_the_docs_is_that_of_the_catalogue() -> None:
     assert set(said) == {len(catalogue())} == {len({entry.check_id for entry in catalogue()})}
 
 
-def test_the_first_run_of_the_tutorial_collects_checks_lint_rules_and_places() -> None:
+def test_the_first_run_of_the_tutorial_collects_checks_lint_rules_places_and_formats() -> None:
     text = page("docs/tutorial.md")
     rules = int(re.findall(r"tested: (\d+) of \1 rules", text)[0])
     places = sum(not place.is_large and not place.is_dropped for place in usual_places())
-    assert f"collected {IN_CORE + len(catalogue(LINT)) + rules + places} items" in text
+    assert f"collected {IN_CORE + len(catalogue(LINT)) + rules + places + len(formats())} items" in text
 
 
 def test_the_tests_of_the_configuration_are_those_that_a_comparison_knows() -> None:

@@ -153,6 +153,7 @@ ADAPTER = Adapter(
     allow_comments=("otherleaks:allow",),
     ignore_allow="--ignore-gitleaks-allow",
     short_fingerprints_since=(3, 0, 0),
+    own_commits_since=(3, 0, 0),
     config_keys=ConfigKeys(
         scanner="otherleaks",
         checked_against=("3.1.0",),

@@ -183,8 +183,10 @@ def test_lines_that_an_upgrade_breaks_are_counted_to_review_and_mended(
 
 
 def test_labels_and_a_file_of_known_findings_that_an_upgrade_breaks_are_counted(
-    gitleaks: Callable[[str], Path], tmp_path: Path
+    gitleaks: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CI", raising=False)
     repository = tmp_path / "merged"
     make(repository)
     found = bare(gitleaks(OLD), repository, repository / "known.json")

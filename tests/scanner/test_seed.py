@@ -164,7 +164,8 @@ def test_a_baseline_of_another_seed_is_compared_rule_by_rule_and_place_by_place(
     [pair] = compared()["pairs"]
     assert pair["rules_lost"] == ["jwt"]
     assert pair["places_lost"]
-    assert all(place.startswith("path:k8s/") for place in pair["places_lost"])
+    assert "format:jwt-hs256" in pair["places_lost"]
+    assert all(place.startswith(("path:k8s/", "format:")) for place in pair["places_lost"])
     # One that was saved before is read, and says nothing of rules and places.
     del document["coverage"]
     (pytester.path / "baseline.json").write_text(json.dumps(document), encoding="utf-8")

@@ -139,8 +139,10 @@ def test_scenarios_alone_ask_nothing_else_and_say_so(pytester: pytest.Pytester, 
 def test_a_usual_configuration_is_not_red_and_passes(pytester: pytest.Pytester, scanner: list[str]) -> None:
     result = pytester.runpytest_subprocess(*scanner, configured(pytester, TEAM), BESIDE, "-rA")
     assert result.ret == 0
-    headline, tested, hides, *_ = section(result)
+    headline, tested, formats, hides, *_ = section(result)
     assert headline == "PASS  no secret of a scenario was asked for"
+    # Who switches off the rule that looks at names means the formats that it alone finds.
+    assert " (hidden: " in formats
     assert "tested: 223 of 224 rules (1 switched off by my.toml [extend] disabledRules)" in tested
     assert hides.startswith("next: look at ")
     assert hides.endswith("`gitleaks-eval accept`")

@@ -1,6 +1,7 @@
 """What the subcommands share that ask a scanner themselves, without a test session."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -54,6 +55,10 @@ def told(name: str, run: Callable[[], int]) -> int:
     """Return the exit status of a subcommand; an error is told in a line."""
     try:
         return run()
+    except BrokenPipeError:
+        # Who reads has seen enough (`| head`); what Python would still write at its end goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
     except EvaluationError as error:
         sys.stderr.write(f"{PROGRAM} {name}: {error}\n")
         return USAGE_ERROR if isinstance(error, InputError) else FAILED

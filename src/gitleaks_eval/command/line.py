@@ -74,6 +74,12 @@ SUBCOMMANDS = {
         module="try_rule",
         group=_ASK,
     ),
+    "formats": Subcommand(
+        "list the documented formats of tokens, and what finds each of them",
+        "gitleaks-eval formats GitHub AWS\n  lists all that these providers issue; with --missing only the gaps.",
+        module="formats",
+        group=_ASK,
+    ),
     "review": Subcommand(
         "record what is reported in a repository, ask which of it is a secret, and keep the labels as truth",
         "gitleaks-eval review labels/billing.yaml --repo ../billing",

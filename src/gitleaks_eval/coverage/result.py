@@ -9,6 +9,8 @@ RULE, PLACE, ENTRY, TOGETHER = "rule", "place", "entry", "entries"
 OWN_RULES = "scanners_rules"
 # An acceptance of an entry that is not there, and a test of a rule that a user wrote.
 ACCEPTANCE, TEST = "acceptance", "test"
+# A documented format of tokens.
+FORMAT = "format"
 PASSES, FAILS, NOT_APPLICABLE = "passes", "fails", "not_applicable"
 # Of a usual place.
 Status = Literal["seen", "allowlisted", "accepted", "missing", "not_scanned", "not_asked"]
@@ -42,7 +44,8 @@ class Coverage:
     accepted or not. `replaced` has a line for each rule that does not find what the scanner's own finds, `lacks` the
     rules that a known build fires and this one does not, and `scanners_rules` both as evaluation_report.json has them.
     `weak` has the reasons why the decision is WEAK_PASS at best, and `unreadable` why the rules of the scanner are not
-    known. `forms` says by rule and form whether it fires, where that was asked.
+    known. `forms` says by rule and form whether it fires, where that was asked. `formats` are the rows of documented
+    formats, and `formats_said` is a sentence of their numbers.
     """
 
     seed: str
@@ -65,6 +68,8 @@ class Coverage:
     scanners_rules: Mapping[str, Any] = field(default_factory=dict)
     weak: Sequence[str] = field(default_factory=list)
     unreadable: str = ""
+    formats: Sequence[Mapping[str, Any]] = ()
+    formats_said: str = ""
 
     def verdict(self, kind: str, name: str) -> Verdict:
         """The verdict of a test; of one that nothing is known of, that it fails."""
@@ -81,7 +86,7 @@ class Coverage:
             }
             for rule_id, of_rule in self.forms.items()
         ]
-        beside = {"forms": forms, "scanners_rules": self.scanners_rules}
+        beside = {"forms": forms, "scanners_rules": self.scanners_rules, "formats": self.formats}
         return {
             **{name: getattr(self, name) for name in names},
             **{name: value for name, value in beside.items() if value},

@@ -18,7 +18,7 @@ from gitleaks_eval.engine.acceptance.accepting import accept, asked_at_terminal
 from gitleaks_eval.engine.scan.shared import Shared
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.session.targets import load_subjects
-from gitleaks_eval.engine.settings.selection import DEFAULT, ENTRIES, PLACES, RULES
+from gitleaks_eval.engine.settings.selection import DEFAULT, ENTRIES, FORMATS, PLACES, RULES
 from gitleaks_eval.engine.settings.selection import SURVEYS as SURVEY_KINDS
 from gitleaks_eval.engine.settings.settings import Settings, begin_reports, read_settings
 from gitleaks_eval.plugin.begin import Begin
@@ -77,7 +77,7 @@ def activate(config: pytest.Config, *, checks: bool, judges: bool) -> None:
     for category in CATEGORIES:
         config.addinivalue_line("markers", f"{category_marker(category)}: the category {category}")
     config.addinivalue_line("markers", "finding: the test of an expected finding, or of unexpected ones")
-    for kind in (RULES, PLACES, ENTRIES):
+    for kind in (RULES, PLACES, FORMATS, ENTRIES):
         config.addinivalue_line("markers", f"{kind}: the tests of {kind} of the configuration under test")
 
 

@@ -15,6 +15,7 @@ def small_survey(coverage: Mapping[str, Any]) -> dict[str, Any]:
         "own": sorted(row["rule_id"] for row in coverage["rules"] if row["own"]),
         "switched_off": sorted(coverage["switched_off"]),
         "places": _by_status(places, "name"),
+        **({"formats": _by_status(coverage["formats"], "id")} if "formats" in coverage else {}),
         "entries": sorted(
             (
                 {**{name: row[name] for name in _ENTRY if name in row}, "file": _named(row["file"])}
@@ -41,6 +42,9 @@ def survey_rows(small: Mapping[str, Any] | None) -> dict[str, Any] | None:
             {"family": family, "case": case, "status": status}
             for status, names in small["places"].items()
             for family, _, case in (name.partition(":") for name in names)
+        ],
+        "formats": [
+            {"id": name, "status": status} for status, names in small.get("formats", {}).items() for name in names
         ],
         "entries": small["entries"],
     }

@@ -13,11 +13,13 @@ NOT_ASKED, NEVER_FIRES, ACCEPTED = "not_asked", "never_fires", "accepted"
 # An entry that may hide something, as far as is known; one that was accepted is no news.
 HIDES = frozenset({"live", "no_witness"})
 SWITCHES_OFF, REPLACES, BY_PATH = "disabled", "override", "path"
+FORMAT, UNFOUND = "format", frozenset({"not_found", "hidden"})
 NAMED_AT_MOST = 3
 # How the places of a family are called where another build does not look there, and where it alone does.
 _FAMILIES = {
     "path": ("path{s} that {name} skips", "path{s} that only {name} scans"),
     "form": ("form{s} of text that {name} does not read", "form{s} of text that only {name} reads"),
+    "format": ("documented format{s} that {name} does not find", "documented format{s} that only {name} finds"),
     "git": ("corner{s} of git that {name} does not see", "corner{s} of git that only {name} sees"),
 }
 
@@ -189,6 +191,8 @@ def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] 
         for row in coverage["places"]
         if row["status"] != NOT_ASKED
     }
+    formats = {f"{FORMAT}:{row['id']}": row for row in coverage.get("formats", ())}
+    places |= {title: row["status"] not in UNFOUND for title, row in formats.items()}
     entries = tuple(
         Hiding(
             row["kind"],
@@ -203,6 +207,7 @@ def surveyed_from(coverage: Mapping[str, Any] | None, forgiven: Collection[str] 
     )
     silent = frozenset(row["rule_id"] for row in coverage["rules"] if row["status"] == NEVER_FIRES and row.get("own"))
     unseen = frozenset(f"{row['family']}:{row['case']}" for row in coverage["places"] if row["status"] == ACCEPTED)
+    unseen |= {title for title, row in formats.items() if row.get("accepted")}
     silenced = (row["rule_id"] for row in coverage["rules"] if row["status"] == ACCEPTED)
     accepted = _accepted_rules(entries, coverage.get("switched_off", ())).union(forgiven, silenced)
     return Surveyed(rules, places, entries, silent, accepted, unseen)

@@ -30,6 +30,12 @@ def test_place(place: Verdict, evidence: Evidence) -> None:
     _end(place, evidence)
 
 
+@pytest.mark.formats
+def test_format(format: Verdict, evidence: Evidence) -> None:  # noqa: A002 - the kind of what is tested, as in `test_rule`
+    """A token of this documented format is found, unless a narrow entry hides it, or the scanner itself has no rule."""
+    _end(format, evidence)
+
+
 @pytest.mark.entries
 def test_entry(entry: Verdict, evidence: Evidence) -> None:
     """The entry by itself hides at most a quarter of the rules or places, and no rule of the user's own."""

@@ -15,10 +15,12 @@ from gitleaks_eval.coverage.configuration.known import RULES_FILE, measured
 from gitleaks_eval.coverage.configuration.rules import Dialect
 
 # Raise it when probes are added or mean something else, and list in the file those that were there before.
-VERSION = 3
+VERSION = 4
 # Since then entries of paths that are for certain rules are measured with secrets of these rules.
 PATHS_FOR_RULES = 3
 FILE = data("probes.tsv")
+# The family of documented formats of tokens: they are no places.
+FORMAT = "format"
 # Of how many rules an entry was asked: of many entries, of fewer.
 OF_RULES = "of_rules"
 
@@ -27,9 +29,9 @@ OF_RULES = "of_rules"
 class Hides:
     """What an entry hides by itself: whatever other entries are deleted, this stays as it is.
 
-    `places` has titles by family. `rules` are the ids of those that it silences, with usual values (`usual`) or with
-    values that it is about; it was asked of `of_rules`. An entry of paths for all rules is `for_all`: it silences every
-    rule where it matches, and `rules` has none of them for that.
+    `places` has titles by family, those of formats among them. `rules` are the ids of those that it silences, with
+    usual values (`usual`) or with values that it is about; it was asked of `of_rules`. An entry of paths for all rules
+    is `for_all`: it silences every rule where it matches, and `rules` has none of them for that.
     """
 
     places: Mapping[str, Collection[str]]
@@ -39,11 +41,17 @@ class Hides:
     for_all: bool = False
     since: int = FIRST_PROBES
 
+    @property
+    def number(self) -> int:
+        """How many places and formats it hides."""
+        return sum(map(len, self.places.values()))
+
     def counts(self) -> dict[str, int]:
         """Return what an acceptance says of so much: all places, the rules, and each family of places."""
         families = {family: len(titles) for family, titles in sorted(self.places.items()) if titles}
         of_rules = {OF_RULES: self.of_rules} if self.of_rules else {}
-        return {PLACES: sum(families.values()), RULES: len(self.rules), **of_rules, **families}
+        places = sum(count for family, count in families.items() if family != FORMAT)
+        return {PLACES: places, RULES: len(self.rules), **of_rules, **families}
 
 
 class Growth(NamedTuple):
@@ -81,7 +89,7 @@ def hold_against(acceptance: Acceptance, hides: Hides, own: Collection[str]) -> 
     have, it says nothing.
     """
     if acceptance.probes < hides.since:
-        return Measured((), hides.counts()[PLACES] + len(hides.rules))
+        return Measured((), hides.number + len(hides.rules))
     bounds = dict(acceptance.hides)
     is_first = acceptance.probes == FIRST_PROBES
     rules = hides.usual if is_first else hides.rules
@@ -90,7 +98,7 @@ def hold_against(acceptance: Acceptance, hides: Hides, own: Collection[str]) -> 
         _of_scanner(acceptance, rules, own),
     )
     now = known.counts()
-    unmeasured = hides.counts()[PLACES] - now[PLACES] + len(rules) - len(known.rules)
+    unmeasured = hides.number - known.number + len(rules) - len(known.rules)
     # With fewer entries, or a new rule, each is asked of more.
     more = 0 if is_first else max(0, hides.of_rules - bounds.get(OF_RULES, hides.of_rules))
     # The first version knew no families.

@@ -18,6 +18,8 @@ from gitleaks_eval.scenarios.recipe import Commit, Part, Recipe
 
 SOURCE = "the samples of rules"
 SHOWN_AT_MOST = 60
+# A shorter part of a secret may stand in it by chance.
+PART_AT_LEAST = 16
 CANARY_RULE = "gitleaks-eval-canary"
 CANARY_PATH = "quartz/canary/aviary.txt"
 # So many commits lie below the samples: a scanner may look at a short history as at no other.
@@ -66,6 +68,18 @@ def samples_recipe(samples: Iterable[Sample], seed: str) -> Recipe:
 def found_by_sample(samples: Sequence[Sample], findings: Iterable[Mapping[str, Any]]) -> list[set[str]]:
     """For each sample the ids of the rules that report a secret which holds the planted one."""
     return _by_sample(samples, findings, _holds)
+
+
+def reported_by_sample(samples: Sequence[Sample], findings: Iterable[Mapping[str, Any]]) -> list[set[str]]:
+    """For each sample the ids of the rules that report the planted secret, or a long part of it.
+
+    Some rules of the scanner's own report a token by its prefix.
+    """
+
+    def is_of(sample: Sample, finding: Mapping[str, Any], is_alone: bool) -> bool:  # noqa: FBT001 - as `_is_of`
+        return _holds(sample, finding, is_alone) or _cuts(sample, finding)
+
+    return _by_sample(samples, findings, is_of)
 
 
 def fired_by_sample(samples: Sequence[Sample], findings: Iterable[Mapping[str, Any]]) -> list[set[str]]:
@@ -127,6 +141,11 @@ def _holds(sample: Sample, finding: Mapping[str, Any], _is_alone: bool) -> bool:
     if not sample.value:
         return not secret
     return sample.value in secret or any(one in secret for one in ways_to_write(sample.value))
+
+
+def _cuts(sample: Sample, finding: Mapping[str, Any]) -> bool:
+    secret = str(finding["Secret"])
+    return len(secret) >= PART_AT_LEAST and secret in sample.value
 
 
 def _is_of(sample: Sample, finding: Mapping[str, Any], is_alone: bool) -> bool:  # noqa: FBT001 - one of two

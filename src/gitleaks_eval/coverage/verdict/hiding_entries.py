@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitleaks_eval.config.eval_file import FIRST_PROBES, PLACES, RULES, Acceptance
 from gitleaks_eval.config.hiding import Entry as HidingEntry
 from gitleaks_eval.core.text import few, numbered, shown_path
 from gitleaks_eval.coverage.configuration.entries import DISABLED, FLAG, OVERRIDE, PATH, Entry
-from gitleaks_eval.coverage.configuration.probes import PATHS_FOR_RULES, Growth, Hides, hold_against
+from gitleaks_eval.coverage.configuration.probes import FORMAT, PATHS_FOR_RULES, Growth, Hides, hold_against
 from gitleaks_eval.coverage.configuration.shown import shown_text
 from gitleaks_eval.coverage.places.hiding import Hidden
 from gitleaks_eval.coverage.places.places import Place
@@ -19,16 +19,16 @@ from gitleaks_eval.coverage.verdict.accepting import Accepted, may_match_more
 # One part in so many of all rules, or of all places, may be hidden: more fails.
 PART = 4
 LISTED_AT_MOST = 3
-_NOUNS = {PLACES: "place", RULES: "rule"}
+_NOUNS = {PLACES: "place", RULES: "rule", FORMAT: "documented format"}
 
 
 @dataclass(frozen=True, slots=True)
 class Hiding:
     """What an entry hides: its result, its name, which probes of which family, and why it fails (empty: it does not).
 
-    `places` are those that it hides by itself or together with others, and `alone` has what it hides by itself. `said`
-    is that as people read it; `is_wide` says that it hides more than one entry may. `accepted` is what accepts as much
-    as it hides, `unmeasured` how much that does not speak of.
+    `places` are those that it hides by itself or together with others, `formats` the ids of documented formats, and
+    `alone` has what it hides by itself. `said` is that as people read it; `is_wide` says that it hides more than one
+    entry may. `accepted` is what accepts as much as it hides, `unmeasured` how much that does not speak of.
     """
 
     result: EntryResult
@@ -40,13 +40,13 @@ class Hiding:
     is_wide: bool = False
     accepted: Acceptance | None = None
     unmeasured: int = 0
+    formats: frozenset[str] = frozenset()
 
     @property
     def hides(self) -> bool:
         """Whether it hides something, as far as is known."""
-        return (
-            bool(self.places) or bool(silenced_lines_text(self.result)) or self.result.status not in {DEAD, REDUNDANT}
-        )
+        hides_probes = bool(self.places or self.formats or silenced_lines_text(self.result))
+        return hides_probes or self.result.status not in {DEAD, REDUNDANT}
 
     @property
     def counts(self) -> bool:
@@ -58,8 +58,9 @@ class Hiding:
 class Measure:
     """What the entries of a configuration are measured by: how many rules and places there are, and what is accepted.
 
-    `places` counts them by family. `own` are the ids of the user's own rules; `strict` fails every entry that is not
-    accepted.
+    `places` counts them by family. `formats` has the documented formats that each entry hides. The scanner finds
+    `own_formats` by rules of their own: who switches off a rule that looks at names means the others. `own` are the ids
+    of the user's own rules; `strict` fails every entry that is not accepted.
     """
 
     rules: int
@@ -69,6 +70,8 @@ class Measure:
     known: Accepted
     root: Path
     strict: bool
+    formats: Mapping[Entry, frozenset[str]] = field(default_factory=dict)
+    own_formats: frozenset[str] = frozenset()
 
     def all_of(self, entries: Sequence[EntryResult], names: Mapping[Entry, str]) -> list[Hiding]:
         """What each entry hides."""
@@ -91,20 +94,30 @@ class Measure:
             if self.is_too_much(count, self.places.get(family, 0))
         ]
 
+    def many_formats(self, formats: Collection[str]) -> str:
+        """Return `52 of 138 documented formats with their own rules` where so many may not be hidden, else nothing."""
+        gone = self.own_formats.intersection(formats)
+        if not self.is_too_much(len(gone), len(self.own_formats)):
+            return ""
+        return f"{len(gone)} of {len(self.own_formats)} documented formats with their own rules"
+
     def _of(self, result: EntryResult, name: str, of_rules: int) -> Hiding:
         entry = result.entry
         alone = self._places(entry, self.hidden.by)
         places = alone | self._places(entry, self.hidden.together)
-        hides = _hides(result, alone, min(of_rules, self.rules))
+        formats = self.formats.get(entry, frozenset())
+        hides = _hides(result, alone, formats, min(of_rules, self.rules))
         acceptance = self.known.by.get(entry)
         held = hold_against(acceptance, hides, self.own) if acceptance else None
         if held and not held.grown:
-            said = self._said(result, len(places))
-            return Hiding(result, name, places, hides, "", said, accepted=acceptance, unmeasured=held.unmeasured)
-        wide = self._too_much(result, places)
+            said = self._said(result, len(places), len(formats))
+            hiding = Hiding(result, name, places, hides, "", said, formats=formats)
+            return replace(hiding, accepted=acceptance, unmeasured=held.unmeasured)
+        wide = [*self._too_much(result, places), *self._too_many_formats(entry, formats)]
         reasons = [*wide, *self._not_accepted(entry, hides)]
-        said = self._said(result, len(places), " and ".join(reasons))
-        return Hiding(result, name, places, hides, f"{name} {said}" if reasons else "", said, bool(wide))
+        said = self._said(result, len(places), len(formats), " and ".join(reasons))
+        fails = f"{name} {said}" if reasons else ""
+        return Hiding(result, name, places, hides, fails, said, bool(wide), formats=formats)
 
     def _places(self, entry: Entry, hidden: Mapping[HidingEntry, frozenset[Place]]) -> frozenset[Place]:
         found = (places for one, places in hidden.items() if (one.index, one.address) == entry.spot)
@@ -124,6 +137,12 @@ class Measure:
         if own:
             reasons.append(f"{_does(entry)} {few(own, LISTED_AT_MOST)}, a rule of your own")
         return reasons
+
+    def _too_many_formats(self, entry: Entry, formats: Collection[str]) -> list[str]:
+        if entry.kind == OVERRIDE and formats:
+            return [f"no longer finds {few(sorted(formats), LISTED_AT_MOST)}"]
+        many = self.many_formats(formats)
+        return [f"hides {many}"] * bool(many)
 
     def _not_accepted(self, entry: Entry, hides: Hides) -> list[str]:
         edited = self.known.instead.get(entry)
@@ -149,12 +168,13 @@ class Measure:
         instead = "" if is_same else " for an entry that is no longer there"
         return f"hides more than {acceptance_name(before, self.root)} accepts{instead}: {' and '.join(more)}"
 
-    def _said(self, result: EntryResult, places: int, reason: str = "") -> str:
+    def _said(self, result: EntryResult, places: int, formats: int, reason: str = "") -> str:
         entry = result.entry
+        said = reason or _measured(result, places, sum(self.places.values()), formats)
         if entry.kind == FLAG:
-            return reason or _measured(result, places, sum(self.places.values()))
+            return said
         title = f"{entry.place} {shown_text(entry)}" if entry.kind != DISABLED else entry.place
-        return f"{title}: {reason or _measured(result, places, sum(self.places.values()))}"
+        return f"{title}: {said}"
 
 
 def silenced_lines_text(result: EntryResult) -> str:
@@ -180,8 +200,8 @@ def stale_text(acceptance: Acceptance, root: Path) -> str:
     return f"{acceptance_name(acceptance, root)} accepts an entry that is no longer there; delete the line"
 
 
-def _hides(result: EntryResult, alone: Collection[Place], of_rules: int) -> Hides:
-    families: dict[str, list[str]] = {}
+def _hides(result: EntryResult, alone: Collection[Place], formats: Collection[str], of_rules: int) -> Hides:
+    families: dict[str, list[str]] = {FORMAT: [f"{FORMAT}:{name}" for name in sorted(formats)]} if formats else {}
     for place in alone:
         families.setdefault(place.family, []).append(place.title)
     # Of a rule that is replaced or switched off it is meant; of others only where nobody thought of it.
@@ -194,13 +214,14 @@ def _hides(result: EntryResult, alone: Collection[Place], of_rules: int) -> Hide
     return Hides(families, rules, usual, of_rules, for_all, since)
 
 
-def _measured(result: EntryResult, places: int, of: int) -> str:
+def _measured(result: EntryResult, places: int, of: int, formats: int) -> str:
     lines = silenced_lines_text(result)
-    if result.status == REDUNDANT and not lines:
+    if result.status == REDUNDANT and not lines and not formats:
         return "redundant: the scanner's own configuration hides the same"
-    if result.status == DEAD and not places and not lines:
+    if result.status == DEAD and not places and not lines and not formats:
         return "dead: it hides nothing"
     parts = [f"hides {places} of {of} places"] * bool(places) + [lines] * bool(lines)
+    parts += [f"hides {numbered(formats, 'documented format')}"] * bool(formats)
     if result.entry.kind == PATH and not result.rules and result.silences:
         # At a path that is allowed all rules are silent: that says nothing of how wide it is.
         return (

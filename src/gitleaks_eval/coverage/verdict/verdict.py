@@ -11,10 +11,11 @@ from gitleaks_eval.config.eval_file import Acceptance, Beside, is_of_build
 from gitleaks_eval.core.text import numbered, shown_path
 from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig
 from gitleaks_eval.coverage.configuration.entries import COMMIT, DISABLED, FLAG, OVERRIDE, Entry
-from gitleaks_eval.coverage.configuration.layers import Spot
+from gitleaks_eval.coverage.configuration.layers import Spot, is_builtin
 from gitleaks_eval.coverage.configuration.lines import entry_lines
 from gitleaks_eval.coverage.configuration.probes import offered
 from gitleaks_eval.coverage.configuration.shown import shown_text
+from gitleaks_eval.coverage.families.formats import GENERIC, HIDDEN, NOT_FOUND, FormatResult, sentence
 from gitleaks_eval.coverage.places.hiding import Hidden
 from gitleaks_eval.coverage.places.map import Placed, PlacesMap, accepted, as_rows
 from gitleaks_eval.coverage.places.unseen import unseen_of
@@ -24,6 +25,7 @@ from gitleaks_eval.coverage.result import (
     ALLOWLISTED,
     ENTRY,
     FAILS,
+    FORMAT,
     MISSING,
     NOT_APPLICABLE,
     NOT_ASKED,
@@ -78,6 +80,7 @@ def coverage_of(  # noqa: PLR0913 - what it judges, each under its name
     strict: bool = False,
     hidden: Hidden | None = None,
     flags: Sequence[Entry] = (),
+    formats: Sequence[FormatResult] = (),
 ) -> Coverage:
     """Judge a survey.
 
@@ -91,9 +94,12 @@ def coverage_of(  # noqa: PLR0913 - what it judges, each under its name
         strict: whether an entry that is not accepted fails, and what may be deleted.
         hidden: what each entry hides of the places with the usual values; as in `places`, unless it is given.
         flags: those of the scanner that are among `entries`.
+        formats: what became of documented formats of tokens.
     """
     known = accepted_entries(subject, besides, flags)
-    judging = _Judging(subject, firing, places, entries, root, known=known, strict=strict, hidden=hidden)
+    judging = _Judging(
+        subject, firing, places, entries, root, known=known, strict=strict, hidden=hidden, formats=formats
+    )
     return judging.coverage()
 
 
@@ -109,7 +115,9 @@ class _Judging:
         known: Accepted,
         strict: bool,
         hidden: Hidden | None,
+        formats: Sequence[FormatResult],
     ) -> None:
+        self.formats = formats
         self.root = root
         self.known = known
         self.strict = strict
@@ -121,7 +129,10 @@ class _Judging:
         tested = Tested(firing, places, (), self.scanner, root)
         own = frozenset(rule.rule_id for rule in firing.rules if rule.own)
         counts = tested.rule_count, tested.places_by_family
-        self.measure = Measure(*counts, own, hidden or places.hidden, known, root, strict=strict)
+        hidden = hidden or places.hidden
+        found = (one for one in formats if one.rule_id and one.rule_id not in GENERIC)
+        of_formats = (self._formats_by_entry(), frozenset(one.format.id for one in found))
+        self.measure = Measure(*counts, own, hidden, known, root, strict, *of_formats)
         names = entry_names((one.entry for one in entries), subject.configuration, root)
         self.hiding = self.measure.all_of(entries, names)
         self.by_spot = {one.result.entry.spot: one for one in self.hiding}
@@ -140,6 +151,7 @@ class _Judging:
         verdicts = {
             **{key(RULE, rule.rule_id): self._rule(rule) for rule in self.firing.rules},
             **{key(PLACE, one.place.title): self._place(one) for one in self.places.placed},
+            **{key(FORMAT, one.format.id): self._format(one) for one in self.formats},
             **{key(ENTRY, one.name): self._entry(one) for one in self.hiding},
             key(OWN_RULES, self.scanner): Verdict(FAILS if self.standing.fails else PASSES, self.standing.fails),
             key(TOGETHER, "all"): Verdict(FAILS, self.together) if self.together else Verdict(PASSES),
@@ -168,9 +180,12 @@ class _Judging:
             replaced=self.standing.replaced,
             lacks=sorted(self.standing.lacks),
             scanners_rules=self.standing.row,
+            formats=[self._format_row(one) for one in self.formats],
+            formats_said=sentence(self.formats),
             weak=[*self.standing.weak, *self.unseen.weak],
             whole=not any(one.hides for one in self.hiding)
             and not missing
+            and not any(one.status == HIDDEN for one in self.formats)
             and not self.measure.is_too_much(silent, self.measure.rules),
         )
 
@@ -222,6 +237,11 @@ class _Judging:
         if self.measure.is_too_much(len(rules), self.measure.rules):
             parts.append(f"silence {len(rules)} of {self.measure.rules} rules")
         parts += [f"hide {many}" for many in self.measure.too_many(places)]
+        # Where the scanner's own rules are not in force, no entry is why they find nothing: that is a test of its own.
+        has_default = is_builtin(self.layers, len(self.layers) - 1)
+        hidden = (one for one in self.formats if one.status == HIDDEN and (one.hidden_by or has_default))
+        if many := self.measure.many_formats([one.format.id for one in hidden if not self._is_accepted(one)]):
+            parts.append(f"hide {many}")
         return f"all entries together {' and '.join(parts)}" if parts else ""
 
     def _rule(self, rule: RuleResult) -> Verdict:
@@ -283,6 +303,35 @@ class _Judging:
             fails = bool(self.together)
         return Verdict(FAILS if fails else PASSES, message)
 
+    def _formats_by_entry(self) -> dict[Entry, frozenset[str]]:
+        pairs = [(entry, one.format.id) for one in self.formats for entry in one.hidden_by]
+        return {entry: frozenset(name for by, name in pairs if by == entry) for entry, _ in pairs}
+
+    def _is_accepted(self, result: FormatResult) -> bool:
+        return bool(result.hidden_by) and self.accepted.issuperset(result.hidden_by)
+
+    def _format(self, result: FormatResult) -> Verdict:
+        if result.status == NOT_FOUND:
+            return Verdict(NOT_APPLICABLE, f"{self.scanner} itself does not find it")
+        if result.status != HIDDEN:
+            return Verdict(PASSES)
+        by = self._blame(result.hidden_by)
+        message = f"{result.format.id}: " + (f"hidden by {by}" if by else "no rule in force finds it")
+        if self._is_accepted(result):
+            return Verdict(PASSES, f"{message}, accepted")
+        wide = any(self.by_spot[entry.spot].is_wide for entry in result.hidden_by if entry.spot in self.by_spot)
+        return Verdict(FAILS if wide or (not by and self.together) else PASSES, message)
+
+    def _format_row(self, result: FormatResult) -> dict[str, Any]:
+        one = result.format
+        return {
+            **{name: getattr(one, name) for name in ("id", "provider", "kind", "tier")},
+            "status": result.status,
+            "rule_id": result.rule_id,
+            "hidden_by": self._blame(result.hidden_by) or None,
+            **({"accepted": True} if self._is_accepted(result) else {}),
+        }
+
     def _entry(self, hiding: Hiding) -> Verdict:
         said = f"{_unmeasured(hiding)}; accepted: {hiding.accepted.why}" if hiding.accepted else ""
         return Verdict(FAILS, hiding.fails) if hiding.fails else Verdict(PASSES, f"{hiding.name} {hiding.said}{said}")
@@ -340,7 +389,9 @@ def _named_first(hiding: Iterable[Hiding]) -> Iterator[str]:
     The sentence of numbers names the rules that are switched off and those that are replaced.
     """
     named = [one for one in hiding if one.result.entry.kind not in {DISABLED, OVERRIDE, COMMIT}]
-    measured = [one for one in named if one.places or one.result.lines_gone or one.result.entry.kind == FLAG]
+    measured = [
+        one for one in named if one.places or one.formats or one.result.lines_gone or one.result.entry.kind == FLAG
+    ]
     others = sorted((one for one in named if one not in measured), key=lambda one: -one.result.silences)
     for one in [*sorted(measured, key=lambda one: -len(one.places)), *others[:OTHERS_AT_MOST]]:
         yield f"{one.name} {one.said}"

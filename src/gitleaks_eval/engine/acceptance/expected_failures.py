@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, PLACE, RULE, TEST, Coverage
+from gitleaks_eval.coverage.result import ACCEPTANCE, ENTRY, FORMAT, PLACE, RULE, TEST, Coverage, key
 from gitleaks_eval.engine.session.approvals import UPGRADES, upgrades_of
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.settings.candidates import Candidate
@@ -44,7 +44,7 @@ def _of_another_build(session: Session, candidate: Candidate, case: Case) -> str
     if are_one_scanner(scanner_of(session, None), scanner_of(session, candidate)):
         return None
     upgrades = upgrades_of(session, case.candidate)
-    if any(case.name in (upgrade.rules if case.kind == RULE else upgrade.places) for upgrade in upgrades):
+    if any(_title(case) in (upgrade.rules if case.kind == RULE else upgrade.places) for upgrade in upgrades):
         return UPGRADE
     return TO_REVIEW if session.settings.accepts_review else None
 
@@ -58,12 +58,17 @@ def _as_before(session: Session, candidate: Candidate, case: Case) -> str | None
     return AS_IN_BASELINE if same else None
 
 
+def _title(case: Case) -> str:
+    """Return what comparisons call it: formats stand among the places."""
+    return key(FORMAT, case.name) if case.kind == FORMAT else case.name
+
+
 def _is_new(case: Case, before: Surveyed, moved: Moves) -> bool:
     """Return whether the candidate fails the test for what the baseline does not have."""
     if case.kind == RULE:
         return case.name in moved.rules_lost or before.rules.get(case.name, True)
-    if case.kind == PLACE:
-        return case.name in moved.places_lost
+    if case.kind in {PLACE, FORMAT}:
+        return _title(case) in moved.places_lost
     # Where one line has several entries, the others have a number.
     is_wider = case.name.partition("#")[0] in moved.entries_wider
     return is_wider if case.kind == ENTRY else moved.loses

@@ -7,7 +7,7 @@ from gitleaks_eval.core.options import Root, given, refuse_beside
 
 OPTION = "--gitleaks-only"
 SCENARIOS, CORPORA, REPOS = "scenarios", "corpora", "repos"
-RULES, PLACES, ENTRIES, FORMS = "rules", "places", "entries", "forms"
+RULES, PLACES, ENTRIES, FORMS, FORMATS = "rules", "places", "entries", "forms", "formats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ KINDS = (
     Kind(SCENARIOS, "scenarios", ships=True),
     Kind(RULES, ships=True, surveys=True),
     Kind(PLACES, ships=True, surveys=True),
+    Kind(FORMATS, ships=True, surveys=True),
     Kind(ENTRIES, ships=True, surveys=True),
     Kind(FORMS, ships=True, surveys=True, is_extra=True),
     Kind(CORPORA, "corpus"),

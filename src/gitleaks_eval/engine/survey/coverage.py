@@ -16,6 +16,7 @@ from gitleaks_eval.core.text import printable
 from gitleaks_eval.coverage.configuration.effective_config import EffectiveConfig, effective_config_of
 from gitleaks_eval.coverage.configuration.layers import is_builtin
 from gitleaks_eval.coverage.configuration.rules import Rule
+from gitleaks_eval.coverage.families.formats import ask_formats, formats
 from gitleaks_eval.coverage.places.flags import flag_entries, flag_results
 from gitleaks_eval.coverage.places.for_rules import hidden_for_rules
 from gitleaks_eval.coverage.places.hiding import Hidden, hidden_by, merged
@@ -25,6 +26,7 @@ from gitleaks_eval.coverage.places.survey import Asked, Naming, OwnRule, survey
 from gitleaks_eval.coverage.result import (
     ACCEPTANCE,
     ENTRY,
+    FORMAT,
     OWN_RULES,
     PLACE,
     RULE,
@@ -47,7 +49,7 @@ from gitleaks_eval.coverage.verdict.verdict import coverage_of, entry_names
 from gitleaks_eval.engine.session.sample_scanner import sample_scanner_of, scanning
 from gitleaks_eval.engine.session.session import Session
 from gitleaks_eval.engine.settings.candidates import Candidate
-from gitleaks_eval.engine.settings.selection import ENTRIES, FORMS, PLACES, RULES
+from gitleaks_eval.engine.settings.selection import ENTRIES, FORMATS, FORMS, PLACES, RULES
 from gitleaks_eval.engine.survey.own_tests import check_rules, named_tests, own_verdicts
 from gitleaks_eval.scanners.build import ScannerBuild
 from gitleaks_eval.scanners.limits import timeout_of
@@ -62,6 +64,7 @@ KINDS = {
     OWN_RULES: RULES,
     TEST: RULES,
     PLACE: PLACES,
+    FORMAT: FORMATS,
     ENTRY: ENTRIES,
     TOGETHER: ENTRIES,
     ACCEPTANCE: ENTRIES,
@@ -107,6 +110,7 @@ def survey_cases(session: Session, candidate: Candidate) -> list[Case]:
             for place in usual_places()
             if not place.is_dropped and (FORMS in session.settings.surveys or not place.is_large)
         ],
+        FORMAT: [one.id for one in formats()],
         ENTRY: list(entry_names(entries, candidate.configuration, session.settings.root).values()),
         TOGETHER: ["all"] * bool(entries),
         ACCEPTANCE: [
@@ -222,6 +226,7 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
             usual_scanner = sample_scanner_of(session, candidate.name, DEFAULT_SEED, kept=kept)
             entries = ask_entries(usual, usual_scanner)
             hidden_narrowly = hidden_for_rules(usual, usual_scanner)
+            documented = ask_formats(usual, sample_scanner_of(session, candidate.name, DEFAULT_SEED, kept=True))
             forms = ask_forms(subject, sample_scanner, firing.shown) if asks_forms else {}
         own = None if ahead else _own_rule(subject, firing)
         places = ahead.result() if ahead else places_seen(own)
@@ -231,7 +236,16 @@ def _survey(session: Session, candidate: Candidate) -> Coverage:
     flags = flag_entries(scanner.args)
     coverage = replace(
         coverage_of(
-            subject, firing, places, measured, settings.root, besides=besides, strict=strict, hidden=hidden, flags=flags
+            subject,
+            firing,
+            places,
+            measured,
+            settings.root,
+            besides=besides,
+            strict=strict,
+            hidden=hidden,
+            flags=flags,
+            formats=documented,
         ),
         forms=forms,
     )

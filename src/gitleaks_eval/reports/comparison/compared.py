@@ -23,7 +23,7 @@ from gitleaks_eval.scoring.evaluated import Evaluated
 from gitleaks_eval.scoring.scorecard import SCALE
 
 COMPARISON_SCHEMA_VERSION = "1.0"
-PLACE_GROUPS = {"path": "paths", "form": "forms of text", "git": "corners of git"}
+PLACE_GROUPS = {"path": "paths", "form": "forms of text", "git": "corners of git", "format": "documented formats"}
 _SEEN = {True: "seen", False: "not seen", None: "not asked"}
 LISTED_AT_MOST = 200
 RULES_AT_MOST = 20

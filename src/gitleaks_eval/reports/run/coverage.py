@@ -9,6 +9,7 @@ from gitleaks_eval.config.eval_file import is_of_build
 from gitleaks_eval.core.text import few, numbered
 from gitleaks_eval.coverage.result import (
     ENTRY,
+    FORMAT,
     OWN_RULES,
     PLACE,
     RULE,
@@ -23,6 +24,7 @@ LISTED_AT_MOST = 200
 NAMED_AT_MOST = 3
 REPLACED_AT_MOST = 4
 HIDING_AT_MOST = 40
+_COUNTED = {PLACE: "place", FORMAT: "documented format"}
 NOTHING_TO_MEND = "nothing to mend"
 ACCEPTED_ALONE = f"{NOTHING_TO_MEND}: what is hidden is accepted"
 
@@ -30,7 +32,7 @@ ACCEPTED_ALONE = f"{NOTHING_TO_MEND}: what is hidden is accepted"
 def tested_lines(run: Run) -> Iterator[str]:
     """Yield the sentence of numbers."""
     if run.coverage is not None:
-        yield run.coverage.tested
+        yield from filter(None, (run.coverage.tested, run.coverage.formats_said))
 
 
 def next_lines(run: Run) -> Iterator[str]:
@@ -168,20 +170,21 @@ def failed_lines(run: Run) -> Iterator[str]:
 
 
 def survey_failures(results: Sequence[CheckResult]) -> Iterator[str]:
-    """Say of each rule and entry that fails why, and count the places by what hides them."""
+    """Say of each rule and entry that fails why, and count the places and formats by what hides them."""
     failed = [result for result in results if result.outcome == FAILED]
-    others = [result for result in failed if result.check_id != PLACE]
+    others = [result for result in failed if result.check_id not in _COUNTED]
     for result in others[:FAILED_AT_MOST]:
         yield f"{result.check_id}  {result.message}"
     if len(others) > FAILED_AT_MOST:
         yield f"{len(others) - FAILED_AT_MOST} more rules and entries"
-    places = [result for result in failed if result.check_id == PLACE]
-    by = Counter(result.message.removeprefix(f"{result.name}: ") for result in places)
-    for text, count in by.most_common(NAMED_AT_MOST):
-        yield f"{count} place{'s' * (count != 1)}  {text}"
-    if len(by) > NAMED_AT_MOST:
-        more = sum(count for _, count in by.most_common()[NAMED_AT_MOST:])
-        yield numbered(more, "more place")
+    for check_id, noun in _COUNTED.items():
+        of_kind = [result for result in failed if result.check_id == check_id]
+        by = Counter(result.message.removeprefix(f"{result.name}: ") for result in of_kind)
+        for text, count in by.most_common(NAMED_AT_MOST):
+            yield f"{numbered(count, noun)}  {text}"
+        if len(by) > NAMED_AT_MOST:
+            more = sum(count for _, count in by.most_common()[NAMED_AT_MOST:])
+            yield numbered(more, f"more {noun}")
 
 
 def failed_check_lines(run: Run) -> Iterator[str]:
